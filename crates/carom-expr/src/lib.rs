@@ -1,0 +1,16 @@
+//! Expressions: text → hash-consed DAG → derivatives, simplification, evaluation, text again.
+//!
+//! The primary type is [`Dag`], the store of all expressions of one model; an [`Expr`] is a handle into it.
+//! Equal expressions have equal handles, children have smaller handles than their parents (so every pass over
+//! an expression is a loop over ascending handles, never a recursion), and numbers are exact rationals.
+//!
+//! This room knows no mechanics: a velocity `x'` is a symbol whose name happens to end in a prime.
+
+mod calculus;
+mod dag;
+mod evaluate;
+mod number;
+
+pub use dag::{Constant, Dag, Expr, Function, Node, Symbol};
+pub use evaluate::evaluate_function;
+pub use number::Rational;

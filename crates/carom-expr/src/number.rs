@@ -1,0 +1,230 @@
+//! Exact rational numbers in 128 bits.
+//!
+//! Every operation returns `None` when the exact result does not fit; the caller then keeps the expression
+//! unevaluated or falls back to the nearest double ([`crate::Node::Float`]). Nothing is ever rounded silently.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A fraction in lowest terms with a positive denominator.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Rational {
+    numerator: i128,
+    denominator: i128,
+}
+
+fn gcd(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+impl Rational {
+    /// Zero.
+    pub const ZERO: Rational = Rational { numerator: 0, denominator: 1 };
+    /// One.
+    pub const ONE: Rational = Rational { numerator: 1, denominator: 1 };
+    /// Minus one.
+    pub const MINUS_ONE: Rational = Rational { numerator: -1, denominator: 1 };
+    /// One half.
+    pub const HALF: Rational = Rational { numerator: 1, denominator: 2 };
+
+    /// `numerator/denominator` in lowest terms; `None` for a zero denominator or on overflow.
+    pub fn new(numerator: i128, denominator: i128) -> Option<Rational> {
+        if denominator == 0 || numerator == i128::MIN || denominator == i128::MIN {
+            return None;
+        }
+        let g = gcd(numerator.unsigned_abs(), denominator.unsigned_abs()).max(1) as i128;
+        let s = denominator.signum();
+        Some(Rational { numerator: s * numerator / g, denominator: s * denominator / g })
+    }
+
+    /// A whole number.
+    pub const fn integer(n: i64) -> Rational {
+        Rational { numerator: n as i128, denominator: 1 }
+    }
+
+    /// Reads `12`, `0.25`, `1e-3`, `6.02e23` exactly; `None` if it is not a number or does not fit.
+    pub fn parse(text: &str) -> Option<Rational> {
+        let (mantissa, exponent) = match text.find(['e', 'E']) {
+            Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok()?),
+            None => (text, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        if whole.is_empty() && fraction.is_empty() {
+            return None;
+        }
+        let fraction = fraction.trim_end_matches('0');
+        let mut digits: i128 = 0;
+        for c in whole.chars().chain(fraction.chars()) {
+            digits = digits.checked_mul(10)?.checked_add(c.to_digit(10)? as i128)?;
+        }
+        if digits == 0 {
+            return Some(Rational::ZERO);
+        }
+        let shift = exponent.checked_sub(i32::try_from(fraction.len()).ok()?)?;
+        let scale = 10_i128.checked_pow(shift.unsigned_abs())?;
+        if shift >= 0 { Rational::new(digits.checked_mul(scale)?, 1) } else { Rational::new(digits, scale) }
+    }
+
+    /// The double's shortest decimal form as an exact rational (`0.1` becomes 1/10), the way a person means it.
+    pub fn from_f64(x: f64) -> Option<Rational> {
+        if !x.is_finite() {
+            return None;
+        }
+        let r = Rational::parse(&format!("{:e}", x.abs()))?;
+        if x < 0.0 { r.negate() } else { Some(r) }
+    }
+
+    /// Numerator, carrying the sign.
+    pub fn numerator(self) -> i128 {
+        self.numerator
+    }
+    /// Denominator, positive.
+    pub fn denominator(self) -> i128 {
+        self.denominator
+    }
+    /// Is it 0?
+    pub fn is_zero(self) -> bool {
+        self.numerator == 0
+    }
+    /// Is it 1?
+    pub fn is_one(self) -> bool {
+        self == Rational::ONE
+    }
+    /// Is it below 0?
+    pub fn is_negative(self) -> bool {
+        self.numerator < 0
+    }
+    /// Is it a whole number?
+    pub fn is_integer(self) -> bool {
+        self.denominator == 1
+    }
+    /// The whole number it is, if it is one and fits.
+    pub fn to_integer(self) -> Option<i64> {
+        if self.denominator == 1 { i64::try_from(self.numerator).ok() } else { None }
+    }
+    /// Nearest double (of numerator and denominator each, then divided).
+    pub fn to_f64(self) -> f64 {
+        // Both parts are exact below 2^53, so that case is correctly rounded by one division. Larger parts come
+        // from long decimals; printing and reading them as a decimal would not be more exact than this.
+        self.numerator as f64 / self.denominator as f64
+    }
+
+    /// `a + b`
+    pub fn add(self, other: Rational) -> Option<Rational> {
+        if self.denominator == 1 && other.denominator == 1 {
+            return Some(Rational { numerator: self.numerator.checked_add(other.numerator)?, denominator: 1 });
+        }
+        let g = gcd(self.denominator.unsigned_abs(), other.denominator.unsigned_abs()) as i128;
+        let left = self.numerator.checked_mul(other.denominator / g)?;
+        let right = other.numerator.checked_mul(self.denominator / g)?;
+        Rational::new(left.checked_add(right)?, self.denominator.checked_mul(other.denominator / g)?)
+    }
+    /// `a − b`
+    pub fn subtract(self, other: Rational) -> Option<Rational> {
+        self.add(other.negate()?)
+    }
+    /// `a b`
+    pub fn multiply(self, other: Rational) -> Option<Rational> {
+        let g1 = gcd(self.numerator.unsigned_abs(), other.denominator.unsigned_abs()).max(1) as i128;
+        let g2 = gcd(other.numerator.unsigned_abs(), self.denominator.unsigned_abs()).max(1) as i128;
+        Rational::new(
+            (self.numerator / g1).checked_mul(other.numerator / g2)?,
+            (self.denominator / g2).checked_mul(other.denominator / g1)?,
+        )
+    }
+    /// `−a`
+    pub fn negate(self) -> Option<Rational> {
+        Some(Rational { numerator: self.numerator.checked_neg()?, denominator: self.denominator })
+    }
+    /// `1/a`; `None` for zero.
+    pub fn reciprocal(self) -> Option<Rational> {
+        Rational::new(self.denominator, self.numerator)
+    }
+    /// `a^n`; `None` for `0^negative` or when it does not fit.
+    pub fn power(self, n: i64) -> Option<Rational> {
+        let base = if n < 0 { self.reciprocal()? } else { self };
+        let n = u32::try_from(n.unsigned_abs()).ok()?;
+        Some(Rational {
+            numerator: base.numerator.checked_pow(n)?,
+            denominator: base.denominator.checked_pow(n)?,
+        })
+    }
+    /// `|a|`
+    pub fn abs(self) -> Rational {
+        Rational { numerator: self.numerator.abs(), denominator: self.denominator }
+    }
+}
+
+impl PartialOrd for Rational {
+    fn partial_cmp(&self, other: &Rational) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Rational {
+    fn cmp(&self, other: &Rational) -> Ordering {
+        // Compare whole parts, then reciprocals of the fractional parts (Euclid): exact and without overflow.
+        let (mut a, mut b) = (*self, *other);
+        let mut flip = false;
+        loop {
+            let (qa, qb) = (a.numerator.div_euclid(a.denominator), b.numerator.div_euclid(b.denominator));
+            let (ra, rb) = (a.numerator.rem_euclid(a.denominator), b.numerator.rem_euclid(b.denominator));
+            let order = match qa.cmp(&qb) {
+                Ordering::Equal => match (ra == 0, rb == 0) {
+                    (true, true) => Ordering::Equal,
+                    (true, false) => Ordering::Less,
+                    (false, true) => Ordering::Greater,
+                    (false, false) => {
+                        a = Rational { numerator: a.denominator, denominator: ra };
+                        b = Rational { numerator: b.denominator, denominator: rb };
+                        flip = !flip;
+                        continue;
+                    }
+                },
+                unequal => unequal,
+            };
+            return if flip { order.reverse() } else { order };
+        }
+    }
+}
+
+impl fmt::Display for Rational {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.denominator == 1 {
+            write!(f, "{}", self.numerator)
+        } else {
+            write!(f, "{}/{}", self.numerator, self.denominator)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimal_literals_are_exact() {
+        assert_eq!(Rational::parse("0.1"), Rational::new(1, 10));
+        assert_eq!(Rational::parse("9.81"), Rational::new(981, 100));
+        assert_eq!(Rational::parse("1e-3"), Rational::new(1, 1000));
+        assert_eq!(Rational::parse("2.50e2"), Rational::new(250, 1));
+        assert_eq!(Rational::parse("1e400"), None);
+        assert_eq!(Rational::parse("."), None);
+        assert_eq!(Rational::from_f64(-0.3), Rational::new(-3, 10));
+    }
+
+    #[test]
+    fn order_agrees_with_subtraction() {
+        let values: Vec<Rational> =
+            (-6..=6).flat_map(|n| (1..=5).map(move |d| Rational::new(n, d).unwrap())).collect();
+        for &a in &values {
+            for &b in &values {
+                let difference = a.subtract(b).unwrap();
+                assert_eq!(a.cmp(&b), difference.numerator().cmp(&0));
+            }
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! A checked model. Holding a [`Model`] means: every name is resolved, every formula is an expression of
+//! coordinates, velocities, time, parameters and table inputs, and the start is complete.
+//!
+//! Definitions and formula inputs are already inserted; driven coordinates still appear as symbols here (their
+//! prescribed motion is put in by `derive`, which needs the equations before that for the driving forces).
+
+use carom_expr::{Dag, Expr};
+
+/// A mechanical system as its author wrote it down, checked.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Name given in the file, or the file's own name.
+    pub name: String,
+    /// Store of all expressions below.
+    pub dag: Dag,
+    /// The symbol `t`.
+    pub time: Expr,
+    /// In model order, driven ones included.
+    pub coordinates: Vec<Coordinate>,
+    /// In file order.
+    pub parameters: Vec<Parameter>,
+    /// Signals read from a table; formula inputs are inserted where they are used.
+    pub inputs: Vec<TableInput>,
+    /// In file order; for display, they are already inserted everywhere.
+    pub definitions: Vec<Named>,
+    /// How the physics was given.
+    pub physics: Physics,
+    /// Rayleigh function R; its generalized force is −∂R/∂v.
+    pub dissipation: Option<Expr>,
+    /// Forces in file order.
+    pub forces: Vec<Force>,
+    /// Constraint rows: holonomic ones first, each kind in file order.
+    pub rows: Vec<Row>,
+    /// One-sided constraints in file order. A gap `min(a, b)` has become two walls.
+    pub walls: Vec<Wall>,
+    /// User events in file order.
+    pub events: Vec<Event>,
+    /// Extra signals; may contain acceleration symbols.
+    pub outputs: Vec<Named>,
+    /// Bodies, for drawing (their energies are already part of `physics`).
+    pub bodies: Vec<Body>,
+    /// Unit labels by name.
+    pub units: Vec<(String, String)>,
+    /// What an animation draws.
+    pub view: View,
+    /// Initial state.
+    pub start: Start,
+    /// The `[run]` table.
+    pub run: RunSettings,
+}
+
+/// A named expression.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// Its meaning.
+    pub expr: Expr,
+}
+
+/// A generalized coordinate and the symbols that belong to it.
+#[derive(Clone, Debug)]
+pub struct Coordinate {
+    /// `theta`
+    pub name: String,
+    /// The symbol `theta`.
+    pub position: Expr,
+    /// The symbol `theta'`.
+    pub velocity: Expr,
+    /// The symbol `theta''`; occurs only in outputs.
+    pub acceleration: Expr,
+    /// The symbol of its momentum, `p_theta` unless `momenta` names it.
+    pub momentum: Expr,
+    /// Name of the momentum in results: the one given by `momenta`, else the coordinate's.
+    pub momentum_name: String,
+    /// Prescribed motion, if driven.
+    pub driven: Option<Driven>,
+}
+
+/// The prescribed motion of a driven coordinate, as functions of time, parameters and table inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct Driven {
+    /// f
+    pub position: Expr,
+    /// ḟ
+    pub velocity: Expr,
+    /// f̈
+    pub acceleration: Expr,
+}
+
+/// A parameter and its value.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its symbol.
+    pub symbol: Expr,
+    /// What the file says: a number, or a formula of other parameters.
+    pub formula: Expr,
+    /// The value of the formula.
+    pub value: f64,
+}
+
+/// A signal interpolated smoothly (twice continuously differentiable) from a table.
+#[derive(Clone, Debug)]
+pub struct TableInput {
+    /// Its name.
+    pub name: String,
+    /// The symbol `u`.
+    pub value: Expr,
+    /// The symbol `u'`.
+    pub rate: Expr,
+    /// The symbol `u''`.
+    pub second: Expr,
+    /// Sample times, ascending.
+    pub times: Vec<f64>,
+    /// Sample values.
+    pub values: Vec<f64>,
+}
+
+/// How the physics was given.
+#[derive(Clone, Copy, Debug)]
+pub enum Physics {
+    /// Kinetic and potential energy, bodies included.
+    Energies {
+        /// T(q, v, t)
+        kinetic: Expr,
+        /// V(q, t)
+        potential: Expr,
+    },
+    /// L(q, v, t)
+    Lagrangian(Expr),
+    /// H(q, p, t)
+    Hamiltonian(Expr),
+}
+
+/// A non-conservative force.
+#[derive(Clone, Debug)]
+pub struct Force {
+    /// Its label.
+    pub name: String,
+    /// How it was given.
+    pub kind: ForceKind,
+}
+
+/// How a force was given.
+#[derive(Clone, Debug)]
+pub enum ForceKind {
+    /// A force vector at a point: Q = (∂r/∂q)ᵀ F.
+    Point {
+        /// r(q, t)
+        at: Vec<Expr>,
+        /// F(q, v, t)
+        vector: Vec<Expr>,
+    },
+    /// Generalized, one entry per coordinate in model order (zero where not named).
+    Generalized(Vec<Expr>),
+}
+
+/// A constraint row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its label.
+    pub name: String,
+    /// Its kind.
+    pub kind: RowKind,
+    /// c(q, t) for a holonomic row, A v + b for a nonholonomic one: what must be zero.
+    pub expr: Expr,
+}
+
+/// Kinds of constraint rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowKind {
+    /// c(q, t) = 0
+    Holonomic,
+    /// A(q, t) v + b(q, t) = 0
+    Nonholonomic,
+}
+
+/// A one-sided constraint, gap ≥ 0.
+#[derive(Clone, Debug)]
+pub struct Wall {
+    /// Its label.
+    pub name: String,
+    /// φ(q, t)
+    pub gap: Expr,
+    /// e, a formula of parameters.
+    pub restitution: Expr,
+    /// Implicit curve in plane coordinates that draws the wall: symbols `x`, `y` of `draw_plane`.
+    pub draw: Option<Expr>,
+}
+
+/// A user event.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Its label.
+    pub name: String,
+    /// Fires when this crosses zero.
+    pub when: Expr,
+    /// Which crossings count.
+    pub direction: Direction,
+    /// Fires only where this is > 0.
+    pub only_if: Option<Expr>,
+    /// What happens.
+    pub action: Action,
+}
+
+/// Which crossings count.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    Rising,
+    Falling,
+    Both,
+}
+
+/// What an event does.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Note time and state.
+    Record,
+    /// End the motion.
+    Stop,
+    /// Reset map, simultaneous: (position, velocity or momentum symbol of a free coordinate, new value).
+    Set(Vec<(Expr, Expr)>),
+}
+
+/// A body, for drawing.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Its label.
+    pub name: String,
+    /// m
+    pub mass: Expr,
+    /// r(q, t), two or three components.
+    pub at: Vec<Expr>,
+    /// Orientation of a planar rigid body.
+    pub angle: Option<Expr>,
+}
+
+/// What an animation draws.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// Pairs of points joined by a line; a point is `origin`, a body or a pair of formulas.
+    pub links: Vec<(Point, Point)>,
+    /// Pairs of points joined by a spring.
+    pub springs: Vec<(Point, Point)>,
+    /// Points that leave a trace.
+    pub traces: Vec<Point>,
+    /// Visible range [left, right, bottom, top].
+    pub range: Option<[f64; 4]>,
+}
+
+/// A point to draw.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// `origin`, the body's name, or the formulas as written.
+    pub name: String,
+    /// Its two or three components.
+    pub at: Vec<Expr>,
+}
+
+/// The initial state as given; what is not named is `None` (0 for free variables, computed for dependent ones).
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Start time (`run.from`).
+    pub time: f64,
+    /// One per coordinate in model order.
+    pub position: Vec<Option<f64>>,
+    /// One per coordinate; for a Hamiltonian model all `None`.
+    pub velocity: Vec<Option<f64>>,
+    /// One per coordinate; for Lagrangian models all `None`.
+    pub momentum: Vec<Option<f64>>,
+    /// Project an inconsistent start onto the constraints.
+    pub project: bool,
+}
+
+/// The `[run]` table: how to simulate unless told otherwise.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunSettings {
+    /// End time, absolute.
+    pub until: f64,
+    /// Local truncation error per step relative to max(1, |component|).
+    pub tolerance: f64,
+    /// How to step.
+    pub method: Method,
+    /// Number of evenly spaced samples, both ends included.
+    pub samples: usize,
+    /// Most impacts before stopping.
+    pub max_impacts: u64,
+    /// Most steps before stopping.
+    pub max_steps: u64,
+    /// Several walls at once.
+    pub impact_order: ImpactOrder,
+}
+
+impl Default for RunSettings {
+    fn default() -> RunSettings {
+        RunSettings {
+            until: 10.0,
+            tolerance: 1e-15,
+            method: Method::Taylor,
+            samples: 201,
+            max_impacts: 1_000_000,
+            max_steps: 100_000_000,
+            impact_order: ImpactOrder::Simultaneous,
+        }
+    }
+}
+
+/// How to step.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Method {
+    /// Taylor series, order and step from the tolerance.
+    Taylor,
+    /// The classical fixed-step Runge–Kutta method, impacts still located.
+    Rk4 {
+        /// Step size.
+        step: f64,
+    },
+}
+
+/// Several walls at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ImpactOrder {
+    /// Moreau's complementarity law for all touched walls together.
+    Simultaneous,
+    /// The one-wall law, wall after wall.
+    Sequential,
+}

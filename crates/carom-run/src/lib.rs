@@ -1,0 +1,5 @@
+//! Mechanics → program → motion.
+
+pub mod motion;
+
+pub use motion::*;

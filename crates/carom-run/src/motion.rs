@@ -1,0 +1,197 @@
+//! The result of a simulation: plain records, in model order. "Why it stopped" is part of the result.
+
+/// A simulated motion.
+#[derive(Clone, Debug, Default)]
+pub struct Motion {
+    /// Name of the model.
+    pub model: String,
+    /// Why and when it ended.
+    pub stop: Stop,
+    /// Sample times.
+    pub time: Vec<f64>,
+    /// Every coordinate, driven ones included.
+    pub position: Vec<Signal>,
+    /// Their rates.
+    pub velocity: Vec<Signal>,
+    /// ∂L/∂v, or p.
+    pub momentum: Vec<Signal>,
+    /// E = p·v − L, or H, at each sample.
+    pub hamiltonian: Vec<f64>,
+    /// T + V at each sample.
+    pub energy: Vec<f64>,
+    /// μ per constraint row.
+    pub multiplier: Vec<Signal>,
+    /// f per wall.
+    pub contact_force: Vec<Signal>,
+    /// Driving force per driven coordinate.
+    pub driving_force: Vec<Signal>,
+    /// User outputs.
+    pub output: Vec<Signal>,
+    /// φ per wall, for plots.
+    pub gap: Vec<Signal>,
+    /// Impacts in order of time.
+    pub impacts: Vec<Impact>,
+    /// Contacts in order of their start.
+    pub contacts: Vec<Contact>,
+    /// Touching without impulse.
+    pub grazes: Vec<Graze>,
+    /// User events.
+    pub events: Vec<EventRecord>,
+    /// What a user should know about this result.
+    pub warnings: Vec<String>,
+    /// How well the laws were kept.
+    pub audit: Audit,
+}
+
+/// One sampled quantity.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Signal {
+    /// Its name.
+    pub name: String,
+    /// One value per sample time.
+    pub values: Vec<f64>,
+}
+
+/// Why and when a motion ended.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Stop {
+    /// The reason.
+    pub reason: StopReason,
+    /// When.
+    pub time: f64,
+    /// What exactly: the wall's name, what became singular, …
+    pub detail: Option<String>,
+}
+
+/// Reasons to end.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StopReason {
+    #[default]
+    Reached,
+    StoppedByEvent,
+    ZenoWithoutContinuation,
+    ImpactLimit,
+    StepLimit,
+    Singular,
+    Squeezed,
+    WallNotEnforceable,
+    SlidingMode,
+    InconsistentReset,
+    Interrupted,
+    NotFinite,
+}
+
+impl StopReason {
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::Reached => "reached",
+            StopReason::StoppedByEvent => "stopped_by_event",
+            StopReason::ZenoWithoutContinuation => "zeno_without_continuation",
+            StopReason::ImpactLimit => "impact_limit",
+            StopReason::StepLimit => "step_limit",
+            StopReason::Singular => "singular",
+            StopReason::Squeezed => "squeezed",
+            StopReason::WallNotEnforceable => "wall_not_enforceable",
+            StopReason::SlidingMode => "sliding_mode",
+            StopReason::InconsistentReset => "inconsistent_reset",
+            StopReason::Interrupted => "interrupted",
+            StopReason::NotFinite => "not_finite",
+        }
+    }
+
+    /// Is this the end that was asked for?
+    pub fn is_complete(self) -> bool {
+        matches!(self, StopReason::Reached | StopReason::StoppedByEvent)
+    }
+}
+
+/// One application of the impact law.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Impact {
+    /// When.
+    pub time: f64,
+    /// Indices of the walls that received an impulse, in model order.
+    pub walls: Vec<usize>,
+    /// λ, parallel to `walls`.
+    pub impulse: Vec<f64>,
+    /// μ per constraint row.
+    pub reaction_impulse: Vec<f64>,
+    /// Impulse per driven coordinate.
+    pub driving_impulse: Vec<f64>,
+    /// φ̇⁻, parallel to `walls`.
+    pub gap_rate_before: Vec<f64>,
+    /// φ̇⁺, parallel to `walls`.
+    pub gap_rate_after: Vec<f64>,
+    /// q, every coordinate.
+    pub position: Vec<f64>,
+    /// v⁻, every coordinate.
+    pub velocity_before: Vec<f64>,
+    /// v⁺, every coordinate.
+    pub velocity_after: Vec<f64>,
+    /// E⁻
+    pub hamiltonian_before: f64,
+    /// E⁺
+    pub hamiltonian_after: f64,
+}
+
+/// A wall held closed.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Contact {
+    /// Index of the wall.
+    pub wall: usize,
+    /// Since when.
+    pub from: f64,
+    /// Until when; `None` while still closed at the end.
+    pub to: Option<f64>,
+    /// Did it begin at the end of infinitely many impacts?
+    pub zeno: bool,
+    /// f when it began.
+    pub force_at_start: f64,
+}
+
+/// Touching without impulse.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Graze {
+    /// When.
+    pub time: f64,
+    /// Index of the wall.
+    pub wall: usize,
+}
+
+/// A user event that fired.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct EventRecord {
+    /// When.
+    pub time: f64,
+    /// Index of the event.
+    pub event: usize,
+    /// q (after a reset), every coordinate.
+    pub position: Vec<f64>,
+    /// v (after a reset), every coordinate.
+    pub velocity: Vec<f64>,
+}
+
+/// How well the laws were kept, and at what cost.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Audit {
+    /// Largest |E(t) − E(0) − ∫power − allowed jumps| relative to max(|T| + |V|).
+    pub hamiltonian_drift: f64,
+    /// Largest residual of a constraint row, positions and rates, relative to its largest term.
+    pub constraint_drift: f64,
+    /// Largest residual of the impact law, relative to the momentum (energy) scale.
+    pub impact_law_residual: f64,
+    /// Largest −φ seen at a step's end.
+    pub deepest_penetration: f64,
+    /// Norm of ∂state(end)/∂state(start), when computed.
+    pub amplification: Option<f64>,
+    /// Steps taken.
+    pub steps: u64,
+    /// Filled in by the caller, which owns the clock.
+    pub derive_seconds: f64,
+    /// Filled in by the caller.
+    pub compile_seconds: f64,
+    /// Filled in by the caller.
+    pub simulate_seconds: f64,
+}

@@ -1,0 +1,1 @@
+//! Motion and mechanics to pictures and text.

@@ -1,0 +1,5 @@
+//! Lagrangian mechanics with impacts.
+pub use carom_expr as expr;
+pub use carom_mech as mech;
+pub use carom_run as run;
+pub use carom_show as show;
