@@ -3,8 +3,10 @@
 //! [`Draft`](draft) (what the file says) → [`Model`] (checked, every formula an expression) → [`Mechanics`]
 //! (equations of motion, constraint rows, impact laws).
 
+pub mod diagnostic;
 pub mod mechanics;
 pub mod model;
 
+pub use diagnostic::{Diagnostic, Place, Severity};
 pub use mechanics::*;
 pub use model::*;
