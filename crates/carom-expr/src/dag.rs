@@ -46,10 +46,25 @@ pub enum Constant {
 #[allow(missing_docs)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Function {
-    Exp, Log,
-    Sin, Cos, Tan, Asin, Acos, Atan, Atan2,
-    Sinh, Cosh, Tanh, Asinh, Acosh, Atanh,
-    Abs, Sign, Min, Max,
+    Exp,
+    Log,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Atan2,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asinh,
+    Acosh,
+    Atanh,
+    Abs,
+    Sign,
+    Min,
+    Max,
 }
 
 impl Function {
@@ -487,7 +502,10 @@ impl Dag {
                     if exponent.is_integer() {
                         let scaled: Option<Vec<(Expr, Rational)>> =
                             inner.iter().map(|&(b, e)| Some((b, e.multiply(exponent)?))).collect();
-                        let k = exponent.to_integer().and_then(|n| k.power(n)).and_then(|k| coefficient.multiply(k));
+                        let k = exponent
+                            .to_integer()
+                            .and_then(|n| k.power(n))
+                            .and_then(|k| coefficient.multiply(k));
                         match (scaled, k) {
                             (Some(scaled), Some(k)) => {
                                 coefficient = k;
@@ -499,7 +517,9 @@ impl Dag {
                         factors.push((base, exponent));
                     }
                 }
-                Node::Sum(constant, terms) if exponent.is_integer() && constant.is_zero() && terms.len() == 1 => {
+                Node::Sum(constant, terms)
+                    if exponent.is_integer() && constant.is_zero() && terms.len() == 1 =>
+                {
                     factors.push((base, exponent));
                 }
                 _ => factors.push((base, exponent)),
@@ -719,9 +739,11 @@ impl Dag {
                 (Node::Symbol(s), Node::Symbol(u)) => return s.cmp(u),
                 (Node::Sum(c, s), Node::Sum(d, u)) => {
                     different = first_difference(s.iter().map(|t| t.1), u.iter().map(|t| t.1));
-                    tie = s.len().cmp(&u.len()).then_with(|| c.cmp(d)).then_with(|| {
-                        s.iter().map(|t| t.0).cmp(u.iter().map(|t| t.0))
-                    });
+                    tie = s
+                        .len()
+                        .cmp(&u.len())
+                        .then_with(|| c.cmp(d))
+                        .then_with(|| s.iter().map(|t| t.0).cmp(u.iter().map(|t| t.0)));
                 }
                 (Node::Product(c, s), Node::Product(d, u)) => {
                     different = first_difference(s.iter().map(|t| t.0), u.iter().map(|t| t.0));
@@ -807,10 +829,7 @@ fn rank(node: &Node) -> u8 {
     }
 }
 
-fn first_difference(
-    a: impl Iterator<Item = Expr>,
-    b: impl Iterator<Item = Expr>,
-) -> Option<(Expr, Expr)> {
+fn first_difference(a: impl Iterator<Item = Expr>, b: impl Iterator<Item = Expr>) -> Option<(Expr, Expr)> {
     a.zip(b).find(|(x, y)| x != y)
 }
 

@@ -115,7 +115,10 @@ impl Rational {
     /// `a + b`
     pub fn add(self, other: Rational) -> Option<Rational> {
         if self.denominator == 1 && other.denominator == 1 {
-            return Some(Rational { numerator: self.numerator.checked_add(other.numerator)?, denominator: 1 });
+            return Some(Rational {
+                numerator: self.numerator.checked_add(other.numerator)?,
+                denominator: 1,
+            });
         }
         let g = gcd(self.denominator.unsigned_abs(), other.denominator.unsigned_abs()) as i128;
         let left = self.numerator.checked_mul(other.denominator / g)?;
