@@ -10,6 +10,8 @@ mod calculus;
 mod dag;
 mod evaluate;
 mod number;
+mod simplify;
+mod solve;
 
 pub use dag::{Constant, Dag, Expr, Function, Node, Symbol};
 pub use evaluate::evaluate_function;
