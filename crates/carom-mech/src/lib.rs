@@ -3,10 +3,16 @@
 //! [`Draft`](draft) (what the file says) → [`Model`] (checked, every formula an expression) → [`Mechanics`]
 //! (equations of motion, constraint rows, impact laws).
 
+mod derive;
 pub mod diagnostic;
+mod frame;
+mod hamiltonian;
+mod lagrangian;
 pub mod mechanics;
 pub mod model;
+mod walls;
 
+pub use derive::derive;
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use mechanics::*;
 pub use model::*;

@@ -87,6 +87,8 @@ pub struct HamiltonianDynamics {
     pub generalized_force: Vec<Expr>,
     /// H_pp, symmetric.
     pub inverse_mass: Vec<Vec<Expr>>,
+    /// H_pq H_p + H_pt, so that the acceleration is `inverse_mass`·ṗ + this.
+    pub velocity_bias: Vec<Expr>,
 }
 
 /// M [a; μ] = r on the set C of all conditions, hidden ones included.
@@ -157,9 +159,9 @@ pub struct WallMechanics {
 pub struct DriveMechanics {
     /// Model index of the coordinate.
     pub coordinate: usize,
-    /// W_{k,free}, per free coordinate. For Hamiltonian models: empty.
+    /// W_{k,free}, per free coordinate. For Hamiltonian models the coefficients of ṗ (not of a) in d/dt p_k.
     pub mass: Vec<Expr>,
-    /// d/dt ∂L/∂v_k − ∂L/∂q_k without the free accelerations.
+    /// d/dt ∂L/∂v_k − ∂L/∂q_k without the free accelerations; for Hamiltonian models d/dt p_k + ∂H/∂q_k without ṗ.
     pub bias: Expr,
     /// Q_k
     pub generalized_force: Expr,

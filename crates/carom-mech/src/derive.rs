@@ -1,0 +1,293 @@
+//! `derive`: from a checked model to its equations. The order of work is the order of the theory: forces, equations
+//! in all coordinates, prescribed motions inserted, rows, walls, energies, outputs and events.
+//!
+//! Promise: every expression of the result contains only state symbols, `t`, parameters and table inputs.
+
+use crate::diagnostic::Diagnostic;
+use crate::frame::{Frame, dot, gradient};
+use crate::hamiltonian::{Hamilton, hamilton, is_quadratic};
+use crate::lagrangian::{EulerLagrange, euler_lagrange, generalized_force, quadratic_form, tidy};
+use crate::mechanics::{
+    DriveMechanics, Dynamics, EventMechanics, HamiltonianDynamics, LagrangianDynamics, Mechanics,
+};
+use crate::model::{Action, Model, Physics};
+use crate::walls::{StateForm, rows, walls};
+use carom_expr::{Expr, Rational};
+
+/// Derives the equations of motion, the constraint rows and the impact laws of a model.
+///
+/// # Errors
+/// What makes the model impossible to derive, each with its reason: a Hamiltonian whose driven momentum cannot be
+/// eliminated, a degenerate Lagrangian with contradictory or undetermined equations.
+pub fn derive(model: Model) -> Result<Mechanics, Vec<Diagnostic>> {
+    let mut frame = Frame::new(&model);
+    match model.physics {
+        Physics::Energies { .. } | Physics::Lagrangian(_) => derive_lagrangian(model, &mut frame),
+        Physics::Hamiltonian(h) => derive_hamiltonian(model, &mut frame, h),
+    }
+}
+
+fn derive_lagrangian(mut model: Model, frame: &mut Frame) -> Result<Mechanics, Vec<Diagnostic>> {
+    let given = match model.physics {
+        Physics::Energies { kinetic, potential } => model.dag.sub(kinetic, potential),
+        Physics::Lagrangian(l) | Physics::Hamiltonian(l) => l,
+    };
+    let force = generalized_force(&mut model, frame);
+    let dag = &mut model.dag;
+    let el = euler_lagrange(dag, frame, given);
+    let n = frame.free.len();
+
+    let mut replace = frame.insert.clone();
+    let momenta = frame.inserted_all(dag, &el.momenta);
+    replace.extend(frame.p.iter().copied().zip(momenta.iter().copied()));
+    let form = StateForm { replace, velocity: frame.free_v(), velocity_bias: Vec::new() };
+
+    // W_ff and h_f + W_fk f̈; the same for the driven rows.
+    let inserted: Vec<Vec<Expr>> = el.mass_matrix.iter().map(|row| form.of_all(dag, row)).collect();
+    let bias = form.of_all(dag, &el.bias);
+    let force = form.of_all(dag, &force);
+    let forced_bias: Vec<Expr> = (0..inserted.len())
+        .map(|i| {
+            let mut h = bias[i];
+            for (slot, &k) in frame.driven.iter().enumerate() {
+                let extra = dag.mul(inserted[i][k], frame.driven_acceleration[slot]);
+                h = dag.add(h, extra);
+            }
+            h
+        })
+        .collect();
+    let drives = frame
+        .driven
+        .iter()
+        .map(|&k| DriveMechanics {
+            coordinate: k,
+            mass: frame.free.iter().map(|&i| inserted[k][i]).collect(),
+            bias: forced_bias[k],
+            generalized_force: force[k],
+        })
+        .collect();
+    let mass_matrix: Vec<Vec<Expr>> =
+        frame.free.iter().map(|&i| frame.free.iter().map(|&j| inserted[i][j]).collect()).collect();
+    let generalized: Vec<Expr> = frame.free.iter().map(|&i| force[i]).collect();
+
+    let lagrangian = frame.inserted(dag, el.lagrangian);
+    let hamiltonian = reduced_energy(dag, frame, &el, &mass_matrix, &momenta, lagrangian);
+    let velocity = frame.free_v();
+    let explicit = frame.explicit_rate(dag, lagrangian);
+    let work = dot(dag, &generalized, &velocity);
+    let power = dag.sub(work, explicit);
+    let power = tidy(dag, power);
+
+    let (energy, energy_terms) = match model.physics {
+        Physics::Energies { kinetic, potential } => {
+            let terms = [kinetic_form(dag, frame, &el, kinetic, potential), potential];
+            let terms = frame.inserted_all(dag, &terms);
+            (dag.sum(&terms), terms)
+        }
+        _ => (hamiltonian, vec![hamiltonian]),
+    };
+    let dynamics = Dynamics::Lagrangian(LagrangianDynamics {
+        lagrangian,
+        mass_matrix,
+        bias: (0..n).map(|i| forced_bias[frame.free[i]]).collect(),
+        generalized_force: generalized,
+    });
+    let quadratic = el.quadratic;
+    let common = Common { dynamics, momenta, hamiltonian, energy, energy_terms, power, drives, quadratic };
+    finish(model, frame, form, common)
+}
+
+/// E = Σ_free p v − L of the reduced Lagrangian; without the cancelling terms when L is quadratic in v.
+fn reduced_energy(
+    dag: &mut carom_expr::Dag,
+    frame: &Frame,
+    el: &EulerLagrange,
+    mass_matrix: &[Vec<Expr>],
+    momenta: &[Expr],
+    lagrangian: Expr,
+) -> Expr {
+    let v = frame.free_v();
+    if el.quadratic {
+        // E = ½ v W_ff v − L at v_free = 0
+        let zero = dag.zero();
+        let at_rest: Vec<(Expr, Expr)> = v.iter().map(|&v| (v, zero)).collect();
+        let rest = match (frame.driven.is_empty(), el.rest) {
+            (true, Some(rest)) => rest,
+            _ => dag.substitute(lagrangian, &at_rest),
+        };
+        let kinetic = quadratic_form(dag, mass_matrix, &v);
+        return dag.sub(kinetic, rest);
+    }
+    let p: Vec<Expr> = frame.free.iter().map(|&i| momenta[i]).collect();
+    let pairing = dot(dag, &p, &v);
+    let e = dag.sub(pairing, lagrangian);
+    tidy(dag, e)
+}
+
+/// T in the tidied form when it is a polynomial in v and V is free of v, else as given.
+fn kinetic_form(
+    dag: &mut carom_expr::Dag,
+    frame: &Frame,
+    el: &EulerLagrange,
+    kinetic: Expr,
+    potential: Expr,
+) -> Expr {
+    if !el.quadratic || crate::frame::mentions(dag, &[potential], &frame.v) {
+        return kinetic;
+    }
+    // T = L − L₀ + T₀
+    let zero = dag.zero();
+    let at_rest: Vec<(Expr, Expr)> = frame.v.iter().map(|&v| (v, zero)).collect();
+    let rest = dag.substitute(kinetic, &at_rest);
+    let rest = tidy(dag, rest);
+    let zero_part = el.rest.unwrap_or(zero);
+    dag.linear(
+        Rational::ZERO,
+        &[(Rational::ONE, el.lagrangian), (Rational::MINUS_ONE, zero_part), (Rational::ONE, rest)],
+    )
+}
+
+fn derive_hamiltonian(
+    mut model: Model,
+    frame: &mut Frame,
+    given: Expr,
+) -> Result<Mechanics, Vec<Diagnostic>> {
+    let force = generalized_force(&mut model, frame);
+    let Hamilton { hamiltonian, velocity, slope, inverse_mass, velocity_bias, driven_momenta, driven_slopes } =
+        hamilton(&mut model, frame, given)?;
+    let dag = &mut model.dag;
+
+    let mut replace = frame.insert.clone();
+    replace.extend(frame.free_v().into_iter().zip(velocity.iter().copied()));
+    replace.extend(frame.driven.iter().zip(&driven_momenta).map(|(&k, &p)| (frame.p[k], p)));
+    let form = StateForm { replace, velocity: velocity.clone(), velocity_bias: velocity_bias.clone() };
+
+    let force = form.of_all(dag, &force);
+    let generalized: Vec<Expr> = frame.free.iter().map(|&i| force[i]).collect();
+    let total: Vec<Expr> = slope.iter().zip(&generalized).map(|(&s, &q)| dag.sub(q, s)).collect();
+    let mut momenta = frame.p.clone();
+    for (&k, &p) in frame.driven.iter().zip(&driven_momenta) {
+        momenta[k] = p;
+    }
+    let (q, p) = (frame.free_q(), frame.free_p());
+    let mut drives = Vec::new();
+    for (slot, &k) in frame.driven.clone().iter().enumerate() {
+        // d/dt P = P_p ṗ + P_q q̇ + P_t
+        let by_q = gradient(dag, driven_momenta[slot], &q);
+        let carried = dot(dag, &by_q, &velocity);
+        let explicit = frame.explicit_rate(dag, driven_momenta[slot]);
+        let bias = dag.sum(&[carried, explicit, driven_slopes[slot]]);
+        drives.push(DriveMechanics {
+            coordinate: k,
+            mass: gradient(dag, driven_momenta[slot], &p),
+            bias: tidy(dag, bias),
+            generalized_force: force[k],
+        });
+    }
+    let explicit = frame.explicit_rate(dag, hamiltonian);
+    let work = dot(dag, &generalized, &velocity);
+    let power = dag.add(work, explicit);
+    let quadratic = is_quadratic(dag, &inverse_mass, &p);
+    let dynamics = Dynamics::Hamiltonian(HamiltonianDynamics {
+        hamiltonian,
+        velocity,
+        force: total,
+        generalized_force: generalized,
+        inverse_mass,
+        velocity_bias,
+    });
+    let common = Common {
+        dynamics,
+        momenta,
+        hamiltonian,
+        energy: hamiltonian,
+        energy_terms: vec![hamiltonian],
+        power,
+        drives,
+        quadratic,
+    };
+    finish(model, frame, form, common)
+}
+
+/// What both kinds of models hand over before rows, walls, outputs and events are added.
+struct Common {
+    dynamics: Dynamics,
+    momenta: Vec<Expr>,
+    hamiltonian: Expr,
+    energy: Expr,
+    energy_terms: Vec<Expr>,
+    power: Expr,
+    drives: Vec<DriveMechanics>,
+    quadratic: bool,
+}
+
+fn finish(
+    mut model: Model,
+    frame: &mut Frame,
+    form: StateForm,
+    common: Common,
+) -> Result<Mechanics, Vec<Diagnostic>> {
+    let rows = rows(&mut model, frame, &form);
+    let walls = walls(&mut model, frame, &form);
+    let dag = &mut model.dag;
+    let positions = frame.inserted_all(dag, &frame.q);
+    let mut velocities = frame.inserted_all(dag, &frame.v);
+    for (&i, &v) in frame.free.iter().zip(&form.velocity) {
+        velocities[i] = v;
+    }
+    let outputs: Vec<Expr> = model.outputs.iter().map(|o| form.of(dag, o.expr)).collect();
+    let mut events = Vec::with_capacity(model.events.len());
+    let mut problems = std::mem::take(&mut frame.problems);
+    for event in &model.events {
+        let set = match &event.action {
+            Action::Set(pairs) => pairs.clone(),
+            Action::Record | Action::Stop => Vec::new(),
+        };
+        for (target, _) in &set {
+            let foreign = match common.dynamics {
+                Dynamics::Hamiltonian(_) => frame.v.contains(target),
+                _ => frame.p.contains(target),
+            };
+            if foreign {
+                let (state, other) = match common.dynamics {
+                    Dynamics::Hamiltonian(_) => ("momenta", "velocities"),
+                    _ => ("velocities", "momenta"),
+                };
+                problems.push(
+                    Diagnostic::error(format!(
+                        "event `{}` sets {other}, which are not part of the state",
+                        event.name
+                    ))
+                    .with_hint(format!("set the {state} instead")),
+                );
+            }
+        }
+        events.push(EventMechanics {
+            when: form.of(dag, event.when),
+            only_if: event.only_if.map(|e| form.of(dag, e)),
+            set: set.into_iter().map(|(x, value)| (x, form.of(dag, value))).collect(),
+        });
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let Common { dynamics, momenta, hamiltonian, energy, energy_terms, power, drives, quadratic } = common;
+    Ok(Mechanics {
+        model,
+        free: frame.free.clone(),
+        dynamics,
+        positions,
+        velocities,
+        momenta,
+        hamiltonian,
+        energy,
+        energy_terms,
+        power,
+        rows,
+        walls,
+        drives,
+        outputs,
+        events,
+        quadratic,
+    })
+}
