@@ -1,1 +1,3 @@
-//! Motion and mechanics to pictures and text.
+//! Motion and mechanics to pictures and text. Pure: data in, bytes out; no file, no clock, no network.
+
+pub mod table;

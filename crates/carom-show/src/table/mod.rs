@@ -1,0 +1,245 @@
+//! Motions as tables: one row per sample, and one row per thing that happened.
+//!
+//! ```text
+//! samples      time, x …, x' …, p_x …, hamiltonian, energy, mu.ROW …, f.WALL …, drive.COORDINATE …, gap.WALL …, OUTPUT …
+//! happenings   kind, time, until, name, x …, x' …, x'.before …, hamiltonian_before, hamiltonian_after, impulse.WALL …, …
+//! ```
+//!
+//! A [`Table`] knows nothing of mechanics; [`csv`], [`npz`] and [`parquet`] write any of them (a sweep's too).
+//! Promise: every finite number reads back to the same double, columns come in model order, and the same motion gives the
+//! same bytes. A value that does not exist (the impulse of a wall that was not hit) is NaN here: empty in csv, null in
+//! parquet and JSON, NaN in npz.
+
+mod csv;
+mod json;
+mod npz;
+mod parquet;
+
+pub use csv::csv;
+pub use json::json;
+pub use npz::npz;
+pub use parquet::parquet;
+
+use carom_mech::{Coordinate, Model};
+use carom_run::{Motion, Signal};
+
+/// Columns of equal length.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Table {
+    /// In the order they are written.
+    pub columns: Vec<Column>,
+}
+
+/// A named column.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Column {
+    /// Unique within its table.
+    pub name: String,
+    /// One value per row.
+    pub values: Values,
+}
+
+/// The values of a column.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Values {
+    /// Doubles; NaN where there is no value.
+    Numbers(Vec<f64>),
+    /// Whole numbers.
+    Integers(Vec<i64>),
+    /// Texts; empty where there is no value.
+    Texts(Vec<String>),
+}
+
+impl Values {
+    /// How many.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Numbers(v) => v.len(),
+            Values::Integers(v) => v.len(),
+            Values::Texts(v) => v.len(),
+        }
+    }
+
+    /// No values at all?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Table {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |c| c.values.len())
+    }
+
+    /// Appends a column of numbers. A name already taken gets `kind.` in front (an output called `energy` becomes
+    /// `output.energy`), so names stay unique.
+    pub fn numbers(&mut self, kind: &str, name: &str, values: Vec<f64>) {
+        let name = self.free_name(kind, name);
+        self.columns.push(Column { name, values: Values::Numbers(values) });
+    }
+
+    /// Appends a column of whole numbers; names as in [`Table::numbers`].
+    pub fn integers(&mut self, kind: &str, name: &str, values: Vec<i64>) {
+        let name = self.free_name(kind, name);
+        self.columns.push(Column { name, values: Values::Integers(values) });
+    }
+
+    /// Appends a column of texts; names as in [`Table::numbers`].
+    pub fn texts(&mut self, kind: &str, name: &str, values: Vec<String>) {
+        let name = self.free_name(kind, name);
+        self.columns.push(Column { name, values: Values::Texts(values) });
+    }
+
+    fn free_name(&self, kind: &str, name: &str) -> String {
+        let mut candidate = name.to_string();
+        while self.columns.iter().any(|c| c.name == candidate) {
+            candidate = format!("{kind}.{candidate}");
+        }
+        candidate
+    }
+}
+
+/// Name of a coordinate's momentum as a column or a signal: the one `momenta` gives, else `p_x`.
+pub fn momentum_column(coordinate: &Coordinate) -> String {
+    if coordinate.momentum_name == coordinate.name {
+        format!("p_{}", coordinate.name)
+    } else {
+        coordinate.momentum_name.clone()
+    }
+}
+
+/// The sampled quantities of a motion, one row per sample time.
+pub fn samples(motion: &Motion, model: &Model) -> Table {
+    let mut table = Table::default();
+    let each = |table: &mut Table, kind: &str, prefix: &str, suffix: &str, signals: &[Signal]| {
+        for s in signals {
+            table.numbers(kind, &format!("{prefix}{}{suffix}", s.name), s.values.clone());
+        }
+    };
+    table.numbers("time", "time", motion.time.clone());
+    each(&mut table, "position", "", "", &motion.position);
+    each(&mut table, "velocity", "", "'", &motion.velocity);
+    for (i, s) in motion.momentum.iter().enumerate() {
+        let name = model.coordinates.get(i).map_or_else(|| format!("p_{}", s.name), momentum_column);
+        table.numbers("momentum", &name, s.values.clone());
+    }
+    table.numbers("motion", "hamiltonian", motion.hamiltonian.clone());
+    table.numbers("motion", "energy", motion.energy.clone());
+    each(&mut table, "multiplier", "mu.", "", &motion.multiplier);
+    each(&mut table, "contact", "f.", "", &motion.contact_force);
+    each(&mut table, "driving", "drive.", "", &motion.driving_force);
+    each(&mut table, "gap", "gap.", "", &motion.gap);
+    each(&mut table, "output", "", "", &motion.output);
+    table
+}
+
+/// Impacts, contacts, grazes and events, one row each, by time (at one time in this order).
+///
+/// `kind` is `impact`, `contact`, `graze` or `event`; `name` the walls (joined by `+`) or the event; `until` the end of a
+/// contact (missing while it lasts). Velocities `x'` are those after; `x'.before` those before an impact.
+pub fn happenings(motion: &Motion, model: &Model) -> Table {
+    let rows = ordered(motion);
+    let wall = |i: usize| model.walls.get(i).map_or_else(|| format!("wall {i}"), |w| w.name.clone());
+    let numbers = |f: &dyn Fn(&Row<'_>) -> Option<f64>| -> Vec<f64> {
+        rows.iter().map(|row| f(row).unwrap_or(f64::NAN)).collect()
+    };
+    let impact = |f: &dyn Fn(&carom_run::Impact) -> Option<f64>| -> Vec<f64> {
+        numbers(&|row| if let Row::Impact(i) = row { f(i) } else { None })
+    };
+    let contact = |f: &dyn Fn(&carom_run::Contact) -> Option<f64>| -> Vec<f64> {
+        numbers(&|row| if let Row::Contact(c) = row { f(c) } else { None })
+    };
+
+    let mut table = Table::default();
+    table.texts("", "kind", rows.iter().map(|r| r.kind().to_string()).collect());
+    table.numbers("", "time", rows.iter().map(Row::time).collect());
+    table.numbers("", "until", contact(&|c| c.to));
+    let name = |row: &Row<'_>| match row {
+        Row::Impact(i) => i.walls.iter().map(|&w| wall(w)).collect::<Vec<_>>().join("+"),
+        Row::Contact(c) => wall(c.wall),
+        Row::Graze(g) => wall(g.wall),
+        Row::Event(e) => model.events.get(e.event).map_or_else(String::new, |m| m.name.clone()),
+    };
+    table.texts("", "name", rows.iter().map(name).collect());
+    for (k, c) in model.coordinates.iter().enumerate() {
+        let position = numbers(&|row| match row {
+            Row::Impact(i) => i.position.get(k).copied(),
+            Row::Event(e) => e.position.get(k).copied(),
+            _ => None,
+        });
+        table.numbers("position", &c.name, position);
+    }
+    for (k, c) in model.coordinates.iter().enumerate() {
+        let velocity = numbers(&|row| match row {
+            Row::Impact(i) => i.velocity_after.get(k).copied(),
+            Row::Event(e) => e.velocity.get(k).copied(),
+            _ => None,
+        });
+        table.numbers("velocity", &format!("{}'", c.name), velocity);
+    }
+    for (k, c) in model.coordinates.iter().enumerate() {
+        let before = impact(&|i| i.velocity_before.get(k).copied());
+        table.numbers("velocity", &format!("{}'.before", c.name), before);
+    }
+    table.numbers("impact", "hamiltonian_before", impact(&|i| Some(i.hamiltonian_before)));
+    table.numbers("impact", "hamiltonian_after", impact(&|i| Some(i.hamiltonian_after)));
+    for (w, m) in model.walls.iter().enumerate() {
+        let of_wall = |i: &carom_run::Impact, values: &[f64]| -> Option<f64> {
+            values.get(i.walls.iter().position(|&x| x == w)?).copied()
+        };
+        table.numbers("wall", &format!("impulse.{}", m.name), impact(&|i| of_wall(i, &i.impulse)));
+        let before = impact(&|i| of_wall(i, &i.gap_rate_before));
+        table.numbers("wall", &format!("gap_rate_before.{}", m.name), before);
+        let after = impact(&|i| of_wall(i, &i.gap_rate_after));
+        table.numbers("wall", &format!("gap_rate_after.{}", m.name), after);
+    }
+    for (r, row) in model.rows.iter().enumerate() {
+        let impulse = impact(&|i| i.reaction_impulse.get(r).copied());
+        table.numbers("row", &format!("reaction_impulse.{}", row.name), impulse);
+    }
+    for (d, c) in model.coordinates.iter().filter(|c| c.driven.is_some()).enumerate() {
+        let impulse = impact(&|i| i.driving_impulse.get(d).copied());
+        table.numbers("drive", &format!("driving_impulse.{}", c.name), impulse);
+    }
+    table.numbers("contact", "zeno", contact(&|c| Some(f64::from(u8::from(c.zeno)))));
+    table.numbers("contact", "force_at_start", contact(&|c| Some(c.force_at_start)));
+    table
+}
+
+enum Row<'a> {
+    Impact(&'a carom_run::Impact),
+    Contact(&'a carom_run::Contact),
+    Graze(&'a carom_run::Graze),
+    Event(&'a carom_run::EventRecord),
+}
+
+impl Row<'_> {
+    fn time(&self) -> f64 {
+        match self {
+            Row::Impact(i) => i.time,
+            Row::Contact(c) => c.from,
+            Row::Graze(g) => g.time,
+            Row::Event(e) => e.time,
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Row::Impact(_) => "impact",
+            Row::Contact(_) => "contact",
+            Row::Graze(_) => "graze",
+            Row::Event(_) => "event",
+        }
+    }
+}
+
+fn ordered(motion: &Motion) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    rows.extend(motion.impacts.iter().map(Row::Impact));
+    rows.extend(motion.contacts.iter().map(Row::Contact));
+    rows.extend(motion.grazes.iter().map(Row::Graze));
+    rows.extend(motion.events.iter().map(Row::Event));
+    rows.sort_by(|a, b| a.time().total_cmp(&b.time()));
+    rows
+}
