@@ -347,6 +347,17 @@ impl Dag {
             if c.is_zero() {
                 continue;
             }
+            // k·(a + b) inside a sum is k a + k b: a term is never a sum.
+            let (c, e) = match self.node(e) {
+                Node::Product(k, factors) => match (**factors).first() {
+                    Some(&(inner, n)) if factors.len() == 1 && n.is_one() => match c.multiply(*k) {
+                        Some(ck) if matches!(self.node(inner), Node::Sum(..)) => (ck, inner),
+                        _ => (c, e),
+                    },
+                    _ => (c, e),
+                },
+                _ => (c, e),
+            };
             match self.node(e) {
                 Node::Number(r) => match c.multiply(*r).and_then(|p| total.add(p)) {
                     Some(sum) => total = sum,
@@ -546,7 +557,10 @@ impl Dag {
         let unfinished = merged.iter().any(|&(b, e)| {
             e.is_integer()
                 && match self.node(b) {
-                    Node::Number(r) => e.to_integer().and_then(|n| r.power(n)).is_some(),
+                    Node::Number(r) => e
+                        .to_integer()
+                        .and_then(|n| r.power(n))
+                        .is_some_and(|p| coefficient.multiply(p).is_some()),
                     Node::Product(..) => !powers.contains(&(b, e)),
                     _ => false,
                 }
@@ -590,12 +604,11 @@ impl Dag {
         // not whole. sqrt(x^2) stays as it is: it is |x|, not x.
         if let Node::Product(k, factors) = self.node(base) {
             if k.is_one() {
-                if let [(b, e)] = **factors {
-                    if !e.is_integer() {
-                        if let Some(er) = e.multiply(r) {
-                            return self.monomials(Rational::ONE, &[(b, er)]);
-                        }
-                    }
+                if let [(b, e)] = **factors
+                    && !e.is_integer()
+                    && let Some(er) = e.multiply(r)
+                {
+                    return self.monomials(Rational::ONE, &[(b, er)]);
                 }
             } else if !k.is_negative() {
                 // sqrt(4 a) = 2 sqrt(a)

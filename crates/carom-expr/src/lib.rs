@@ -9,10 +9,13 @@
 mod calculus;
 mod dag;
 mod evaluate;
+mod lex;
 mod number;
+mod parse;
 mod simplify;
 mod solve;
 
 pub use dag::{Constant, Dag, Expr, Function, Node, Symbol};
 pub use evaluate::evaluate_function;
 pub use number::Rational;
+pub use parse::{Name, Problem, Span, parse};

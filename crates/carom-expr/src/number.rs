@@ -113,6 +113,7 @@ impl Rational {
     }
 
     /// `a + b`
+    #[allow(clippy::should_implement_trait)] // answers None on overflow, which the trait cannot
     pub fn add(self, other: Rational) -> Option<Rational> {
         if self.denominator == 1 && other.denominator == 1 {
             return Some(Rational {
