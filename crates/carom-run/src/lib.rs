@@ -1,5 +1,6 @@
 //! Mechanics → program → motion.
 
+pub mod engine;
 pub mod motion;
 
 pub use motion::*;

@@ -1,0 +1,370 @@
+//! The tape against the oracle, against closed forms, and against the solution of known systems.
+
+use carom_expr::{Dag, Expr, Function, Rational};
+use carom_run::engine::{CompileError, Flow, LinearBlock, System, Tape, Taylor, Time, series};
+use proptest::prelude::*;
+
+fn functions_of_time(dag: &mut Dag, build: impl Fn(&mut Dag, Expr) -> Vec<Expr>) -> System {
+    let t = dag.symbol("t");
+    let watched = build(dag, t);
+    System { time: t, parameters: vec![], state: vec![], rate: vec![], blocks: vec![], watched }
+}
+
+fn jet(dag: &Dag, system: &System, parameters: &[f64], time: f64, state: &[f64], order: usize) -> Flow {
+    let mut flow = Flow::new(Tape::compile(dag, system).unwrap(), order);
+    flow.set_parameters(parameters);
+    flow.jet(Time::new(time), state).unwrap();
+    flow
+}
+
+fn assert_close(found: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
+    for (k, (a, b)) in found.iter().zip(wanted).enumerate() {
+        assert!((a - b).abs() <= tolerance * b.abs().max(1e-3), "{what}: order {k}: {a:e} instead of {b:e}");
+    }
+}
+
+#[test]
+fn series_of_elementary_functions_are_their_known_taylor_coefficients() {
+    let mut dag = Dag::new();
+    let system = functions_of_time(&mut dag, |dag, t| {
+        let one = dag.one();
+        let minus = dag.neg(t);
+        let (above, below) = (dag.add(one, t), dag.add(one, minus));
+        let geometric = dag.div(one, below);
+        vec![
+            dag.function(Function::Exp, &[t]),
+            dag.function(Function::Log, &[above]),
+            dag.function(Function::Sin, &[t]),
+            dag.function(Function::Atan, &[t]),
+            dag.sqrt(above),
+            geometric,
+            dag.function(Function::Tan, &[t]),
+            dag.function(Function::Asin, &[t]),
+        ]
+    });
+    let flow = jet(&dag, &system, &[], 0.0, &[], 7);
+    let r = |n: f64, d: f64| n / d;
+    assert_close(flow.watched(0), &[1., 1., 0.5, r(1., 6.), r(1., 24.), r(1., 120.)], 4e-16, "exp");
+    assert_close(
+        flow.watched(1),
+        &[0., 1., -0.5, r(1., 3.), -0.25, 0.2, -r(1., 6.), r(1., 7.)],
+        4e-16,
+        "log",
+    );
+    assert_close(flow.watched(2), &[0., 1., 0., -r(1., 6.), 0., r(1., 120.)], 4e-16, "sin");
+    assert_close(flow.watched(3), &[0., 1., 0., -r(1., 3.), 0., 0.2, 0., -r(1., 7.)], 4e-16, "atan");
+    assert_close(flow.watched(4), &[1., 0.5, -0.125, 0.0625, -r(5., 128.), r(7., 256.)], 4e-16, "sqrt");
+    assert_close(flow.watched(5), &[1.; 8], 0.0, "geometric");
+    assert_close(flow.watched(6), &[0., 1., 0., r(1., 3.), 0., r(2., 15.), 0., r(17., 315.)], 4e-16, "tan");
+    assert_close(flow.watched(7), &[0., 1., 0., r(1., 6.), 0., r(3., 40.), 0., r(5., 112.)], 4e-16, "asin");
+}
+
+#[test]
+fn every_function_agrees_with_the_oracle_at_a_general_point() {
+    for f in Function::ALL {
+        if matches!(f, Function::Abs | Function::Sign | Function::Min | Function::Max) {
+            continue;
+        }
+        let mut dag = Dag::new();
+        let system = functions_of_time(&mut dag, |dag, t| {
+            let half = dag.rational(1, 2);
+            let square = dag.powi(t, 2);
+            let inside = dag.mul(half, square);
+            let inside = if f == Function::Acosh { dag.add(inside, t) } else { inside };
+            let one = dag.one();
+            let other = dag.add(one, t);
+            let args = if f.arity() == 2 { vec![inside, other] } else { vec![inside] };
+            let value = dag.function(f, &args);
+            vec![value]
+        });
+        let time = if f == Function::Acosh { 1.3 } else { 0.7 };
+        let (_, _, wanted) = series::jet(&dag, &system, &[], time, &[], 12);
+        let flow = jet(&dag, &system, &[], time, &[], 12);
+        assert_close(flow.watched(0), &wanted[0], 1e-11, f.name());
+    }
+}
+
+#[test]
+fn powers_of_all_kinds_agree_with_the_oracle() {
+    let mut dag = Dag::new();
+    let (t, n) = (dag.symbol("t"), dag.symbol("n"));
+    let mut watched = Vec::new();
+    for (a, b) in [(2, 1), (3, 1), (7, 1), (-1, 1), (-2, 1), (-5, 1), (1, 2), (-1, 2), (3, 2), (-7, 3)] {
+        watched.push(dag.rational_power(t, Rational::new(a, b).unwrap()));
+    }
+    let three = dag.integer(3);
+    watched.push(dag.power(t, n));
+    watched.push(dag.power(three, t));
+    watched.push(dag.power(t, t));
+    watched.push(dag.power(n, n));
+    let system =
+        System { time: t, parameters: vec![n], state: vec![], rate: vec![], blocks: vec![], watched };
+    let (_, _, wanted) = series::jet(&dag, &system, &[2.5], 1.25, &[], 12);
+    let flow = jet(&dag, &system, &[2.5], 1.25, &[], 12);
+    for (i, w) in wanted.iter().enumerate() {
+        assert_close(flow.watched(i), w, 1e-11, &format!("power {i}"));
+    }
+}
+
+#[test]
+fn a_whole_power_is_smooth_through_zero() {
+    let mut dag = Dag::new();
+    let system = functions_of_time(&mut dag, |dag, t| vec![dag.powi(t, 3)]);
+    let flow = jet(&dag, &system, &[], 0.0, &[], 5);
+    assert_eq!(flow.watched(0), [0., 0., 0., 1., 0., 0.]);
+}
+
+/// The double pendulum (unit masses and lengths) with its mass matrix as a block, and the x of the second bob.
+fn double_pendulum(dag: &mut Dag) -> System {
+    let [t, g, a, b, va, vb, aa, ab] = ["t", "g", "a", "b", "a'", "b'", "a''", "b''"].map(|n| dag.symbol(n));
+    let difference = dag.sub(a, b);
+    let (cos, sin) = (dag.function(Function::Cos, &[difference]), dag.function(Function::Sin, &[difference]));
+    let (sin_a, sin_b) = (dag.function(Function::Sin, &[a]), dag.function(Function::Sin, &[b]));
+    let (two, one) = (dag.integer(2), dag.one());
+    let (vb2, va2) = (dag.powi(vb, 2), dag.powi(va, 2));
+    let (p, q) = (dag.mul(vb2, sin), dag.mul(va2, sin));
+    let (ga, gb) = (dag.mul(g, sin_a), dag.mul(g, sin_b));
+    let first = dag.linear(Rational::ZERO, &[(Rational::MINUS_ONE, p), (Rational::integer(-2), ga)]);
+    let second = dag.sub(q, gb);
+    let x2 = dag.add(sin_a, sin_b);
+    System {
+        time: t,
+        parameters: vec![g],
+        state: vec![a, b, va, vb],
+        rate: vec![va, vb, aa, ab],
+        blocks: vec![LinearBlock {
+            unknowns: vec![aa, ab],
+            matrix: vec![vec![two, cos], vec![cos, one]],
+            right_side: vec![first, second],
+            names: vec!["a".into(), "b".into()],
+        }],
+        watched: vec![x2, aa],
+    }
+}
+
+#[test]
+fn the_double_pendulum_jet_agrees_with_the_oracle() {
+    let mut dag = Dag::new();
+    let system = double_pendulum(&mut dag);
+    let start = [1.3, 2.4, 0.3, -0.7];
+    let (states, unknowns, watched) = series::jet(&dag, &system, &[9.81], 0.0, &start, 14);
+    let flow = jet(&dag, &system, &[9.81], 0.0, &start, 14);
+    for (i, s) in states.iter().enumerate() {
+        assert_close(flow.state(i), s, 1e-10, "state");
+    }
+    for (i, u) in unknowns.iter().enumerate() {
+        assert_close(flow.unknown(0, i), &u[..14], 1e-10, "acceleration");
+    }
+    // The oracle's last coefficients of what depends on the acceleration need one order more of the state.
+    assert_close(flow.watched(0), &watched[0], 1e-10, "x2");
+    assert_close(&flow.watched(1)[..14], &watched[1][..14], 1e-10, "watched acceleration");
+}
+
+#[test]
+fn the_double_pendulum_keeps_its_energy_to_round_off_over_ten_seconds() {
+    let mut dag = Dag::new();
+    let system = double_pendulum(&mut dag);
+    let taylor = Taylor::new(1e-15);
+    let mut flow = Flow::new(Tape::compile(&dag, &system).unwrap(), taylor.order);
+    flow.set_parameters(&[9.81]);
+    let energy = |x: &[f64]| {
+        let kinetic = x[2] * x[2] + 0.5 * x[3] * x[3] + x[2] * x[3] * (x[0] - x[1]).cos();
+        kinetic - 9.81 * (2.0 * x[0].cos() + x[1].cos())
+    };
+    let mut x = [3.0 * std::f64::consts::PI / 7.0, 3.0 * std::f64::consts::PI / 4.0, 0.0, 0.0];
+    let (before, mut t, mut steps) = (energy(&x), Time::new(0.0), 0);
+    while t < Time::new(10.0) {
+        flow.jet(t, &x).unwrap();
+        let h = taylor.step_size(&flow).min(Time::new(10.0).minus(t));
+        let mut end = [0.0; 4];
+        flow.state_at(h, &mut end);
+        (x, t, steps) = (end, t.plus(h), steps + 1);
+    }
+    assert_eq!(t.value(), 10.0);
+    // Rounding of the state, a few ulps of the energy scale (about 30) per step, adds up at most linearly.
+    let bound = 30.0 * f64::EPSILON * f64::from(steps);
+    assert!((energy(&x) - before).abs() < bound, "{:e} after {steps} steps", energy(&x) - before);
+}
+
+#[test]
+fn a_saddle_point_block_with_singular_leading_part_is_solved_by_pivoting() {
+    // Mass only in x, constraint x + y = t: W = diag(1, 0), definite on ker A = (1, −1).
+    let mut dag = Dag::new();
+    let [t, a, b, mu] = ["t", "a", "b", "mu"].map(|n| dag.symbol(n));
+    let (zero, one) = (dag.zero(), dag.one());
+    let system = System {
+        time: t,
+        parameters: vec![],
+        state: vec![],
+        rate: vec![],
+        blocks: vec![LinearBlock {
+            unknowns: vec![a, b, mu],
+            matrix: vec![vec![one, zero, one], vec![zero, zero, one], vec![one, one, zero]],
+            right_side: vec![one, zero, t],
+            names: vec![],
+        }],
+        watched: vec![a, b, mu],
+    };
+    let flow = jet(&dag, &system, &[], 3.0, &[], 3);
+    assert_eq!(flow.watched(0), [1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(flow.watched(1), [2.0, 1.0, 0.0, 0.0]);
+    assert_eq!(flow.watched(2), [0.0; 4]);
+}
+
+#[test]
+fn a_dependent_row_is_reported_by_its_index() {
+    let mut dag = Dag::new();
+    let [t, a, b, m, n] = ["t", "a", "b", "m", "n"].map(|n| dag.symbol(n));
+    let (zero, one) = (dag.zero(), dag.one());
+    let (two, three) = (dag.integer(2), dag.integer(3));
+    let system = System {
+        time: t,
+        parameters: vec![],
+        state: vec![],
+        rate: vec![],
+        blocks: vec![LinearBlock {
+            unknowns: vec![a, b, m, n],
+            matrix: vec![
+                vec![two, one, one, three],
+                vec![one, two, zero, zero],
+                vec![one, zero, zero, zero],
+                vec![three, zero, zero, zero],
+            ],
+            right_side: vec![one, zero, zero, zero],
+            names: vec![],
+        }],
+        watched: vec![],
+    };
+    let mut flow = Flow::new(Tape::compile(&dag, &system).unwrap(), 3);
+    let singular = flow.jet(Time::new(0.0), &[]).unwrap_err();
+    assert_eq!((singular.block, singular.row >= 2), (0, true));
+}
+
+#[test]
+fn what_cannot_be_compiled_is_named() {
+    let mut dag = Dag::new();
+    let stray = dag.symbol("stray");
+    let system = functions_of_time(&mut dag, |_, _| vec![stray]);
+    assert_eq!(Tape::compile(&dag, &system).unwrap_err(), CompileError::UnknownSymbol("stray".into()));
+    let system = functions_of_time(&mut dag, |dag, t| vec![dag.function(Function::Abs, &[t])]);
+    assert_eq!(Tape::compile(&dag, &system).unwrap_err(), CompileError::Piecewise("abs"));
+}
+
+#[test]
+fn constants_follow_the_parameters() {
+    let mut dag = Dag::new();
+    let [t, p, x] = ["t", "p", "x"].map(|n| dag.symbol(n));
+    let (sin, square) = (dag.function(Function::Sin, &[p]), dag.powi(p, 2));
+    let abs = dag.function(Function::Abs, &[p]);
+    let rate = dag.product(&[sin, x]);
+    let system = System {
+        time: t,
+        parameters: vec![p],
+        state: vec![x],
+        rate: vec![rate],
+        blocks: vec![],
+        watched: vec![square, abs],
+    };
+    let mut flow = Flow::new(Tape::compile(&dag, &system).unwrap(), 6);
+    for p in [0.3_f64, -1.7] {
+        flow.set_parameters(&[p]);
+        flow.jet(Time::new(0.0), &[2.0]).unwrap();
+        assert_eq!(flow.watched(0)[0], p * p);
+        assert_eq!(flow.watched(1), [p.abs(), 0., 0., 0., 0., 0., 0.]);
+        let wanted: Vec<f64> =
+            (0..7).map(|k| 2.0 * p.sin().powi(k) / (1..=k).map(f64::from).product::<f64>()).collect();
+        assert_close(flow.state(0), &wanted, 1e-15, "exponential");
+    }
+}
+
+/// A random expression: each node combines earlier ones, with every operation the language has, kept inside its
+/// domain (arguments of log, sqrt and quotients are 2 + sin of something).
+fn random_expressions(dag: &mut Dag, leaves: &[Expr], recipe: &[(u8, usize, usize)]) -> Vec<Expr> {
+    use Function::*;
+    let functions = [Sin, Cos, Tanh, Atan, Asinh, Exp, Log, Asin, Atanh, Acosh, Sinh, Cosh, Tan, Acos];
+    let mut made = leaves.to_vec();
+    for &(kind, i, j) in recipe {
+        let (a, b) = (made[i % made.len()], made[j % made.len()]);
+        let (two, half) = (dag.integer(2), dag.rational(1, 2));
+        let bounded = dag.function(Sin, &[a]);
+        let positive = dag.add(two, bounded);
+        made.push(match kind % 24 {
+            0..=2 => dag.add(a, b),
+            3 => dag.sub(a, b),
+            4..=6 => dag.product(&[a, b, half]),
+            7 => dag.div(b, positive),
+            8 => dag.sqrt(positive),
+            9 => dag.rational_power(positive, Rational::new(-3, 2).unwrap()),
+            10 => {
+                let small = dag.mul(half, bounded);
+                dag.function(
+                    functions[j % functions.len()],
+                    &[if j % 14 == 6 || j % 14 == 9 { positive } else { small }],
+                )
+            }
+            11 => dag.function(Atan2, &[b, positive]),
+            12 => dag.powi(bounded, 3),
+            13 => {
+                let exponent = dag.function(Cos, &[b]);
+                dag.power(positive, exponent)
+            }
+            k => {
+                let f = functions[usize::from(k - 14) % functions.len()];
+                let small = dag.mul(half, bounded);
+                dag.function(f, &[if matches!(f, Log | Acosh) { positive } else { small }])
+            }
+        });
+    }
+    made.split_off(leaves.len())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn the_tape_agrees_with_the_oracle_on_random_systems(
+        recipe in prop::collection::vec((any::<u8>(), any::<usize>(), any::<usize>()), 1..24),
+        state in prop::collection::vec(-1.0..1.0_f64, 3),
+        p in -1.0..1.0_f64,
+        time in -1.0..1.0_f64,
+    ) {
+        const ORDER: usize = 8;
+        let mut dag = Dag::new();
+        let [t, q, x, y, z, u, v] = ["t", "p", "x", "y", "z", "u", "v"].map(|n| dag.symbol(n));
+        let made = random_expressions(&mut dag, &[t, q, x, y, z], &recipe);
+        let pick = |i: usize| made[made.len() - 1 - i % made.len()];
+        // A symmetric block, positive definite by construction, then rates that use its unknowns.
+        let off = dag.function(Function::Tanh, &[pick(0)]);
+        let (two, three) = (dag.integer(2), dag.integer(3));
+        let corner = dag.function(Function::Cos, &[pick(1)]);
+        let corner = dag.add(three, corner);
+        let bend = dag.function(Function::Sin, &[pick(3)]);
+        let rate = vec![u, dag.add(v, bend), dag.function(Function::Cos, &[pick(2)])];
+        let system = System {
+            time: t,
+            parameters: vec![q],
+            state: vec![x, y, z],
+            rate,
+            blocks: vec![LinearBlock {
+                unknowns: vec![u, v],
+                matrix: vec![vec![two, off], vec![off, corner]],
+                right_side: vec![bend, corner],
+                names: vec![],
+            }],
+            watched: made.clone(),
+        };
+        let (states, _, watched) = series::jet(&dag, &system, &[p], time, &state, ORDER);
+        let flow = jet(&dag, &system, &[p], time, &state, ORDER);
+        let rows = (0..3).map(|i| flow.state(i)).chain((0..made.len()).map(|i| flow.watched(i)));
+        for (row, wanted) in rows.zip(states.iter().chain(&watched)) {
+            if wanted.iter().any(|c| !c.is_finite() || c.abs() > 1e6) {
+                continue; // a random tower of powers: rounding is amplified beyond any bound
+            }
+            // Terms of the size of the largest coefficient cancel in the others.
+            let size = wanted.iter().fold(1.0_f64, |m, c| m.max(c.abs()));
+            for (a, b) in row.iter().zip(wanted) {
+                prop_assert!((a - b).abs() <= 1e-9 * size, "{row:?} instead of {wanted:?}");
+            }
+        }
+    }
+}
