@@ -1,8 +1,8 @@
 //! Derivatives and substitution, both as loops over ascending handles.
 
 use crate::dag::{Dag, Expr, Function, Node, Symbol};
+use crate::hash::FastMap;
 use crate::number::Rational;
-use std::collections::HashMap;
 
 impl Dag {
     /// ∂e/∂x. Of piecewise functions, the derivative away from the switching surface: |u|′ = sign(u) u′.
@@ -20,21 +20,19 @@ impl Dag {
     /// When `x` is not a symbol.
     pub fn derivative(&mut self, e: Expr, x: Expr) -> Expr {
         let symbol = self.as_symbol(x).expect("derivatives are taken with respect to a symbol");
-        if let Some(&known) = self.derivatives.get(&(e, symbol)) {
-            return known;
-        }
-        // Iterative depth first: only what depends on x and is not yet known is visited.
+        // Iterative depth first: only what may depend on x and is not yet known is visited.
         let mut stack = vec![e];
+        let mut children = Vec::new();
         while let Some(&top) = stack.last() {
-            if self.derivatives.contains_key(&(top, symbol)) {
+            if self.known_derivative(top, symbol).is_some() {
                 stack.pop();
                 continue;
             }
             let before = stack.len();
-            let mut missing = Vec::new();
-            self.for_each_child(top, |child| missing.push(child));
-            for child in missing {
-                if !self.derivatives.contains_key(&(child, symbol)) {
+            children.clear();
+            self.for_each_child(top, |child| children.push(child));
+            for &child in &children {
+                if self.known_derivative(child, symbol).is_none() {
                     stack.push(child);
                 }
             }
@@ -44,7 +42,23 @@ impl Dag {
                 self.derivatives.insert((top, symbol), d);
             }
         }
-        self.derivatives[&(e, symbol)]
+        self.inner_derivative(e, symbol)
+    }
+
+    /// `Some(None)` is zero without having been stored.
+    fn known_derivative(&self, e: Expr, x: Symbol) -> Option<Option<Expr>> {
+        if !self.may_contain(e, x) {
+            return Some(None);
+        }
+        self.derivatives.get(&(e, x)).map(|&d| Some(d))
+    }
+
+    /// The derivative of a part, which is known by the time the whole asks for it.
+    fn inner_derivative(&mut self, e: Expr, x: Symbol) -> Expr {
+        match self.known_derivative(e, x).flatten() {
+            Some(d) => d,
+            None => self.zero(),
+        }
     }
 
     fn derivative_of_node(&mut self, e: Expr, x: Symbol) -> Expr {
@@ -52,44 +66,62 @@ impl Dag {
             Node::Number(_) | Node::Float(_) | Node::Constant(_) => self.zero(),
             Node::Symbol(s) => self.integer(i64::from(s == x)),
             Node::Sum(_, terms) => {
-                let terms: Vec<(Rational, Expr)> =
-                    terms.iter().map(|&(c, t)| (c, self.derivatives[&(t, x)])).collect();
-                self.linear(Rational::ZERO, &terms)
+                let mut slopes = Vec::with_capacity(terms.len());
+                for &(c, t) in terms.iter() {
+                    if let Some(Some(d)) = self.known_derivative(t, x) {
+                        slopes.push((c, d));
+                    }
+                }
+                self.linear(Rational::ZERO, &slopes)
             }
             Node::Product(c, factors) => {
                 let mut summands = Vec::new();
                 for (i, &(base, exponent)) in factors.iter().enumerate() {
-                    let inner = self.derivatives[&(base, x)];
+                    let Some(Some(inner)) = self.known_derivative(base, x) else { continue };
                     if self.is_zero(inner) {
                         continue;
                     }
+                    // (b^n)′ = n b^(n−1) b′. The factor n and the exponent −1 are factors of their own, so that
+                    // numbers too large to be exact are handled where products are built.
                     let mut powers: Vec<(Expr, Rational)> = factors.to_vec();
-                    powers[i].1 = exponent.subtract(Rational::ONE).unwrap_or(exponent);
+                    match exponent.subtract(Rational::ONE) {
+                        Some(less) => powers[i].1 = less,
+                        None => powers.push((base, Rational::MINUS_ONE)),
+                    }
                     powers.push((inner, Rational::ONE));
-                    let k = c.multiply(exponent).unwrap_or(Rational::ZERO);
+                    let k = match c.multiply(exponent) {
+                        Some(k) => k,
+                        None => {
+                            let n = self.number(exponent);
+                            powers.push((n, Rational::ONE));
+                            c
+                        }
+                    };
                     summands.push(self.monomials(k, &powers));
                 }
                 self.sum(&summands)
             }
             Node::Power(base, exponent) => {
-                // (b^n)′ = b^n (n′ log b + n b′/b)
-                let (db, dn) = (self.derivatives[&(base, x)], self.derivatives[&(exponent, x)]);
-                let mut inner = Vec::new();
+                // (b^n)′ = b^n n′ log b + n b^(n−1) b′: no division by b, which may be zero.
+                let db = self.inner_derivative(base, x);
+                let dn = self.inner_derivative(exponent, x);
+                let mut summands = Vec::new();
                 if !self.is_zero(dn) {
                     let log = self.function(Function::Log, &[base]);
-                    inner.push(self.mul(dn, log));
+                    summands.push(self.product(&[e, dn, log]));
                 }
                 if !self.is_zero(db) {
-                    let ratio = self.div(db, base);
-                    inner.push(self.mul(exponent, ratio));
+                    let one = self.one();
+                    let less = self.sub(exponent, one);
+                    let power = self.power(base, less);
+                    summands.push(self.product(&[exponent, power, db]));
                 }
-                let inner = self.sum(&inner);
-                self.mul(e, inner)
+                self.sum(&summands)
             }
             Node::Function(f, args) => {
                 let mut summands = Vec::new();
                 for (i, &arg) in args.iter().enumerate() {
-                    let inner = self.derivatives[&(arg, x)];
+                    let inner = self.inner_derivative(arg, x);
                     if !self.is_zero(inner) {
                         let outer = self.partial(f, &args, i, e);
                         summands.push(self.mul(outer, inner));
@@ -171,7 +203,7 @@ impl Dag {
 
     /// Replaces symbols by expressions, all at once, in each of `roots`.
     pub fn substitute_all(&mut self, roots: &[Expr], replacements: &[(Expr, Expr)]) -> Vec<Expr> {
-        let mut new: HashMap<Expr, Expr> = replacements.iter().copied().collect();
+        let mut new: FastMap<Expr, Expr> = replacements.iter().copied().collect();
         for e in self.reachable(roots) {
             if new.contains_key(&e) {
                 continue;

@@ -6,11 +6,15 @@
 //!
 //! This room knows no mechanics: a velocity `x'` is a symbol whose name happens to end in a prime.
 
+mod build;
 mod calculus;
 mod dag;
 mod evaluate;
+mod fold;
+mod hash;
 mod lex;
 mod number;
+mod order;
 mod parse;
 mod simplify;
 mod solve;
