@@ -1,0 +1,339 @@
+//! The impact law for quadratic kinetic energy.
+//!
+//! ```text
+//! W[v] = Σ λ_i n_i + Aᵀμ,   A[v] = 0          ⎡ W  Aᵀ ⎤ ⎡ S n ⎤   ⎡ n ⎤
+//! one wall   φ̇⁺ = −e φ̇⁻,  λ = −(1+e) φ̇⁻/(n·Sn)      ⎣ A  0  ⎦ ⎣  y  ⎦ = ⎣ 0 ⎦      μ = −λ y
+//! several    0 ≤ λ_i ⊥ φ̇_i⁺ + e_i min(φ̇_i⁻, 0) ≥ 0          (Moreau), or wall after wall
+//! ```
+//!
+//! Promise: for e = 1, E changes by −λ·φ_t − μ·b and by nothing else; A v⁺ + b = A v⁻ + b; no λ is negative. W may be
+//! singular as long as no direction z with W z = 0, A z = 0 meets the wall (n·z ≠ 0); then no impulse can act.
+
+use crate::lcp::complementary;
+use crate::linear::{Factored, Matrix, dot, largest};
+
+/// n·Sn below this part of its terms is zero: the wall cannot stop anything.
+const HOPELESS: f64 = 1e-12;
+
+/// The inverse mass S on the distribution, at one state.
+#[derive(Clone, Debug)]
+pub struct Metric {
+    factored: Factored,
+    /// W_ii, the scale of n·Sn.
+    diagonal: Vec<f64>,
+    rows: usize,
+}
+
+impl Metric {
+    /// From W and the constraint rows A.
+    pub fn new(mass: &Matrix, rows: &Matrix) -> Metric {
+        let (n, m) = (mass.rows, rows.rows);
+        let mut kkt = Matrix::zeros(n + m, n + m);
+        for i in 0..n {
+            for j in 0..n {
+                kkt[(i, j)] = mass[(i, j)];
+            }
+        }
+        for i in 0..m {
+            for j in 0..n {
+                kkt[(n + i, j)] = rows[(i, j)];
+                kkt[(j, n + i)] = rows[(i, j)];
+            }
+        }
+        let diagonal = (0..n).map(|i| mass[(i, i)].abs()).collect();
+        Metric { factored: Factored::new(&kkt), diagonal, rows: m }
+    }
+
+    fn size(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    /// Directions z with W z = 0 and A z = 0: no impulse acts along them. Redundant rows do not count.
+    pub fn massless_directions(&self) -> Vec<&[f64]> {
+        let n = self.size();
+        self.factored.null_space.iter().map(|z| &z[..n]).filter(|z| largest(z) > 1e-9).collect()
+    }
+
+    /// (S n, y) for a normal n: the velocity and minus the reaction per unit impulse.
+    pub fn spread(&self, normal: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut right = normal.to_vec();
+        right.resize(self.size() + self.rows, 0.0);
+        let mut x = self.factored.solve(&right);
+        let y = x.split_off(self.size());
+        (x, y)
+    }
+
+    /// The general solve: W x + Aᵀ y = force, A x = rate.
+    pub fn solve(&self, force: &[f64], rate: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let right: Vec<f64> = force.iter().chain(rate).copied().collect();
+        let mut x = self.factored.solve(&right);
+        let y = x.split_off(self.size());
+        (x, y)
+    }
+
+    /// Can an impulse along n change n·v at all?
+    pub fn enforceable(&self, normal: &[f64], spread: &[f64]) -> bool {
+        let free = normal.iter().zip(&self.diagonal).filter(|(_, w)| **w > 0.0);
+        let scale: f64 = free.map(|(n, w)| n * n / w).sum();
+        let meets_massless = self.massless_directions().iter().any(|z| {
+            dot(z, normal).abs() > 1e-9 * dot(normal, normal).sqrt()
+        });
+        !meets_massless && dot(normal, spread) > HOPELESS * scale
+    }
+}
+
+/// Why a law has no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// n·Sn = 0: no impulse of this wall can stop the motion.
+    NotEnforceable(usize),
+    /// Walls close on each other: no impulses keep all gaps from closing.
+    Squeezed,
+}
+
+/// What an impact does.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Outcome {
+    /// λ per wall of the problem.
+    pub impulses: Vec<f64>,
+    /// μ per constraint row.
+    pub reactions: Vec<f64>,
+    /// [v]
+    pub jump: Vec<f64>,
+}
+
+/// The walls that are closed at one instant.
+#[derive(Clone, Debug)]
+pub struct Touching {
+    /// S n per wall.
+    pub spread: Vec<Vec<f64>>,
+    /// y per wall.
+    pub reaction: Vec<Vec<f64>>,
+    /// N S Nᵀ
+    pub stiffness: Matrix,
+    enforceable: Vec<bool>,
+}
+
+impl Touching {
+    /// From the metric and the walls' normals.
+    pub fn new(metric: &Metric, normals: &[Vec<f64>]) -> Touching {
+        let k = normals.len();
+        let (mut spread, mut reaction, mut enforceable) = (Vec::new(), Vec::new(), Vec::new());
+        for n in normals {
+            let (x, y) = metric.spread(n);
+            enforceable.push(metric.enforceable(n, &x));
+            spread.push(x);
+            reaction.push(y);
+        }
+        let mut stiffness = Matrix::zeros(k, k);
+        for i in 0..k {
+            for j in 0..=i {
+                // Symmetric in exact arithmetic; make it so.
+                let s = 0.5 * (dot(&normals[i], &spread[j]) + dot(&normals[j], &spread[i]));
+                stiffness[(i, j)] = s;
+                stiffness[(j, i)] = s;
+            }
+            if !enforceable[i] {
+                for j in 0..k {
+                    stiffness[(i, j)] = 0.0;
+                    stiffness[(j, i)] = 0.0;
+                }
+            }
+        }
+        Touching { spread, reaction, stiffness, enforceable }
+    }
+
+    /// Is wall `i` able to push?
+    pub fn enforceable(&self, i: usize) -> bool {
+        self.enforceable[i]
+    }
+
+    fn outcome(&self, impulses: Vec<f64>) -> Outcome {
+        let mut jump = vec![0.0; self.spread.first().map_or(0, Vec::len)];
+        let mut reactions = vec![0.0; self.reaction.first().map_or(0, Vec::len)];
+        for (i, &lambda) in impulses.iter().enumerate().filter(|(_, l)| **l != 0.0) {
+            jump.iter_mut().zip(&self.spread[i]).for_each(|(j, s)| *j += lambda * s);
+            reactions.iter_mut().zip(&self.reaction[i]).for_each(|(r, y)| *r -= lambda * y);
+        }
+        Outcome { impulses, reactions, jump }
+    }
+
+    /// All walls together: 0 ≤ λ ⊥ φ̇⁺ + e min(φ̇⁻, 0) ≥ 0.
+    ///
+    /// # Errors
+    /// When a wall that is being hit cannot push, or the walls close on each other.
+    pub fn simultaneous(&self, rates: &[f64], restitution: &[f64]) -> Result<Outcome, Failure> {
+        if let Some(i) = (0..rates.len()).find(|&i| rates[i] < 0.0 && !self.enforceable[i]) {
+            return Err(Failure::NotEnforceable(i));
+        }
+        let q: Vec<f64> = rates.iter().zip(restitution).map(|(u, e)| u + e * u.min(0.0)).collect();
+        let impulses = complementary(&self.stiffness, &q).ok_or(Failure::Squeezed)?;
+        Ok(self.outcome(impulses))
+    }
+
+    /// One wall alone: φ̇⁺ = −e φ̇⁻.
+    ///
+    /// # Errors
+    /// When it cannot push.
+    pub fn single(&self, wall: usize, rate: f64, restitution: f64) -> Result<Outcome, Failure> {
+        if !self.enforceable[wall] {
+            return Err(Failure::NotEnforceable(wall));
+        }
+        let mut impulses = vec![0.0; self.spread.len()];
+        impulses[wall] = -(1.0 + restitution) * rate / self.stiffness[(wall, wall)];
+        Ok(self.outcome(impulses))
+    }
+
+    /// The next wall of the sequential rule: the most negative φ̇/√(n·Sn); ties in model order. `rounding` is the
+    /// rounding of each rate.
+    pub fn next_in_sequence(&self, rates: &[f64], rounding: &[f64]) -> Option<usize> {
+        let speed = |i: usize| {
+            let s = self.stiffness[(i, i)];
+            if s > 0.0 { rates[i] / s.sqrt() } else { rates[i] * f64::MAX.sqrt() }
+        };
+        (0..rates.len()).filter(|&i| rates[i] < -rounding[i]).min_by(|&i, &j| speed(i).total_cmp(&speed(j)))
+    }
+
+    /// cos of the wedge angle between two walls, −n_i·Sn_j/√(n_i·Sn_i n_j·Sn_j).
+    pub fn wedge_cosine(&self, i: usize, j: usize) -> f64 {
+        -self.stiffness[(i, j)] / (self.stiffness[(i, i)] * self.stiffness[(j, j)]).sqrt()
+    }
+
+    /// Does the answer for these two walls depend on the rule or, for `sequential`, on the order?
+    /// Both rules agree at e = 1 for wedge angles π/k with k even, for e < 1 only for orthogonal normals; the order of
+    /// `sequential` is irrelevant at e = 1 for π/k.
+    pub fn is_ambiguous(&self, i: usize, j: usize, elastic: bool, sequential: bool) -> bool {
+        /// Angles this close to π/k count as π/k.
+        const SAME_ANGLE: f64 = 1e-7;
+        let cosine = self.wedge_cosine(i, j).clamp(-1.0, 1.0);
+        if cosine.abs() < SAME_ANGLE {
+            return false;
+        }
+        if !elastic {
+            return true;
+        }
+        let k = std::f64::consts::PI / cosine.acos();
+        let nearest = k.round().max(1.0);
+        let divides = (std::f64::consts::PI / nearest - cosine.acos()).abs() < SAME_ANGLE;
+        !(divides && (sequential || nearest % 2.0 == 0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn random_mass(n: usize, entries: &[f64]) -> Matrix {
+        // B Bᵀ + I/10
+        let mut m = Matrix::zeros(n, n);
+        for i in 0..n {
+            for j in 0..n {
+                let s: f64 = (0..n).map(|k| entries[i * n + k] * entries[j * n + k]).sum();
+                m[(i, j)] = s + if i == j { 0.1 } else { 0.0 };
+            }
+        }
+        m
+    }
+
+    #[test]
+    fn the_rolling_disk_hits_the_wall_as_published() {
+        // Coordinates x, y, θ, φ; m = R = 1, I = 1/2 (rolling), J = 1/4; heading 60°; gap 10 − y − R sin φ.
+        let (heading, theta_rate, phi_rate) = (60f64.to_radians(), 2.0, 0.3);
+        let (s, c) = heading.sin_cos();
+        let mut mass = Matrix::zeros(4, 4);
+        for (i, m) in [1.0, 1.0, 0.5, 0.25].into_iter().enumerate() {
+            mass[(i, i)] = m;
+        }
+        let rows = Matrix { rows: 2, columns: 4, entries: vec![1.0, 0.0, -c, 0.0, 0.0, 1.0, -s, 0.0] };
+        let metric = Metric::new(&mass, &rows);
+        let normal = vec![0.0, -1.0, 0.0, -c];
+        let v = [c * theta_rate, s * theta_rate, theta_rate, phi_rate];
+        let touching = Touching::new(&metric, std::slice::from_ref(&normal));
+        let rate = dot(&normal, &v);
+        let out = touching.single(0, rate, 1.0).unwrap();
+        assert!((out.impulses[0] - 2.509401076758502).abs() < 1e-14);
+        let after: Vec<f64> = v.iter().zip(&out.jump).map(|(v, j)| v + j).collect();
+        assert!((after[2] - 0.55119661).abs() < 1e-8 && (after[3] + 4.71880215).abs() < 1e-8, "{after:?}");
+    }
+
+    #[test]
+    fn a_wall_behind_a_constraint_is_not_enforceable() {
+        let mass = Matrix { rows: 2, columns: 2, entries: vec![1.0, 0.0, 0.0, 1.0] };
+        let rows = Matrix { rows: 1, columns: 2, entries: vec![1.0, 0.0] };
+        let touching = Touching::new(&Metric::new(&mass, &rows), &[vec![2.0, 0.0]]);
+        assert_eq!(touching.simultaneous(&[-1.0], &[1.0]), Err(Failure::NotEnforceable(0)));
+    }
+
+    #[test]
+    fn a_massless_direction_takes_no_impulse() {
+        let mass = Matrix { rows: 2, columns: 2, entries: vec![1.0, 0.0, 0.0, 0.0] };
+        let metric = Metric::new(&mass, &Matrix::zeros(0, 2));
+        assert!(!Touching::new(&metric, &[vec![0.0, 1.0]]).enforceable(0));
+        let touching = Touching::new(&metric, &[vec![1.0, 0.0]]);
+        assert_eq!(touching.single(0, -3.0, 1.0).unwrap().jump[0], 6.0);
+    }
+
+    #[test]
+    fn wedges_of_sixty_degrees_are_ambiguous_only_for_moreau() {
+        let mass = Matrix { rows: 2, columns: 2, entries: vec![1.0, 0.0, 0.0, 1.0] };
+        let metric = Metric::new(&mass, &Matrix::zeros(0, 2));
+        let wedge = |degrees: f64| {
+            let a = degrees.to_radians();
+            // Floor y ≥ 0 and the other side of a wedge with this opening.
+            Touching::new(&metric, &[vec![0.0, 1.0], vec![a.sin(), -a.cos()]])
+        };
+        assert!((wedge(60.0).wedge_cosine(0, 1) - 0.5).abs() < 1e-15);
+        assert!(wedge(60.0).is_ambiguous(0, 1, true, false));
+        assert!(!wedge(60.0).is_ambiguous(0, 1, true, true));
+        assert!(!wedge(45.0).is_ambiguous(0, 1, true, false));
+        assert!(wedge(45.0).is_ambiguous(0, 1, false, false));
+        assert!(!wedge(90.0).is_ambiguous(0, 1, false, false));
+        assert!(wedge(50.0).is_ambiguous(0, 1, true, true));
+    }
+
+    proptest! {
+        #[test]
+        fn every_impact_obeys_the_law(
+            w in prop::collection::vec(-1.0f64..1.0, 25), a in prop::collection::vec(-1.0f64..1.0, 10),
+            n in prop::collection::vec(-1.0f64..1.0, 15), v in prop::collection::vec(-1.0f64..1.0, 5),
+            moving in prop::collection::vec(-0.5f64..0.5, 3), e in prop::collection::vec(0.0f64..1.0, 3),
+            all_elastic in any::<bool>(),
+        ) {
+            let mass = random_mass(5, &w);
+            let rows = Matrix { rows: 2, columns: 5, entries: a };
+            let metric = Metric::new(&mass, &rows);
+            // b makes the state before consistent; it does not appear in the jump.
+            let normals: Vec<Vec<f64>> = n.chunks(5).map(<[f64]>::to_vec).collect();
+            let touching = Touching::new(&metric, &normals);
+            let e: Vec<f64> = e.iter().map(|&x| if all_elastic { 1.0 } else { x }).collect();
+            let rates: Vec<f64> = normals.iter().zip(&moving).map(|(n, m)| dot(n, &v) + m).collect();
+            prop_assume!((0..3).all(|i| touching.enforceable(i)));
+            let out = touching.simultaneous(&rates, &e);
+            prop_assert!(out.is_ok(), "{:?} {:?} {:?}", touching.stiffness, rates, e);
+            let out = out.unwrap();
+            let after: Vec<f64> = v.iter().zip(&out.jump).map(|(v, j)| v + j).collect();
+            // W[v] = Σ λn + Aᵀμ and A[v] = 0
+            let mut residual = mass.times(&out.jump);
+            for (n, l) in normals.iter().zip(&out.impulses) {
+                prop_assert!(*l >= 0.0);
+                residual.iter_mut().zip(n).for_each(|(r, n)| *r -= l * n);
+            }
+            residual.iter_mut().zip(rows.transposed_times(&out.reactions)).for_each(|(r, m)| *r -= m);
+            let scale = 1.0 + largest(&out.impulses) + largest(&out.jump);
+            prop_assert!(largest(&residual) < 1e-10 * scale && largest(&rows.times(&out.jump)) < 1e-10 * scale);
+            for i in 0..3 {
+                let u = dot(&normals[i], &after) + moving[i] + e[i] * rates[i].min(0.0);
+                prop_assert!(u > -1e-9 * scale && (u * out.impulses[i]).abs() < 1e-8 * scale * scale, "{u}");
+            }
+            // A wall that was already opening and is pushed shut again takes energy in or out; the others do not.
+            if all_elastic && (0..3).all(|i| rates[i] <= 0.0 || out.impulses[i] == 0.0) {
+                // [E] = −λ·φ_t − μ·b; with T = ½v·Wv, −μ·b = μ·Av.
+                let kinetic = |v: &[f64]| 0.5 * dot(v, &mass.times(v));
+                let jump = kinetic(&after) - kinetic(&v);
+                let allowed = dot(&out.reactions, &rows.times(&v)) - dot(&out.impulses, &moving);
+                prop_assert!((jump - allowed).abs() < 1e-9 * scale * scale, "{jump} {allowed}");
+            }
+        }
+    }
+}
