@@ -75,9 +75,10 @@ impl Metric {
     pub fn enforceable(&self, normal: &[f64], spread: &[f64]) -> bool {
         let free = normal.iter().zip(&self.diagonal).filter(|(_, w)| **w > 0.0);
         let scale: f64 = free.map(|(n, w)| n * n / w).sum();
-        let meets_massless = self.massless_directions().iter().any(|z| {
-            dot(z, normal).abs() > 1e-9 * dot(normal, normal).sqrt()
-        });
+        let meets_massless = self
+            .massless_directions()
+            .iter()
+            .any(|z| dot(z, normal).abs() > 1e-9 * dot(normal, normal).sqrt());
         !meets_massless && dot(normal, spread) > HOPELESS * scale
     }
 }

@@ -28,9 +28,8 @@ pub fn complementary(matrix: &Matrix, q: &[f64]) -> Option<Vec<f64>> {
         return Some(vec![0.0; k]);
     }
     // λ = d λ̂ with a unit diagonal; a wall whose normal vanishes cannot push.
-    let d: Vec<f64> = (0..k)
-        .map(|i| if matrix[(i, i)] > 0.0 { 1.0 / matrix[(i, i)].sqrt() } else { 0.0 })
-        .collect();
+    let d: Vec<f64> =
+        (0..k).map(|i| if matrix[(i, i)] > 0.0 { 1.0 / matrix[(i, i)].sqrt() } else { 0.0 }).collect();
     if (0..k).any(|i| d[i] == 0.0 && q[i] < 0.0) || q.iter().any(|x| !x.is_finite()) {
         return None;
     }

@@ -221,9 +221,8 @@ fn equilibrate(m: &mut Matrix) -> (Vec<f64>, Vec<f64>) {
     for _ in 0..4 {
         let mut change = false;
         let row_largest: Vec<f64> = (0..m.rows).map(|i| largest(m.row(i))).collect();
-        let column_largest: Vec<f64> = (0..m.columns)
-            .map(|j| (0..m.rows).fold(0.0, |a: f64, i| a.max(m[(i, j)].abs())))
-            .collect();
+        let column_largest: Vec<f64> =
+            (0..m.columns).map(|j| (0..m.rows).fold(0.0, |a: f64, i| a.max(m[(i, j)].abs()))).collect();
         let half_root = |x: f64| {
             if x > 0.0 && x.is_finite() { (-(x.log2() / 2.0).round()).exp2() } else { 1.0 }
         };

@@ -163,7 +163,11 @@ impl<'a> Roots<'a> {
             if f == 0.0 {
                 return x;
             }
-            if f > 0.0 { lo = x } else { hi = x }
+            if f > 0.0 {
+                lo = x
+            } else {
+                hi = x
+            }
             let next = x - f / (d * self.sign);
             if (next - x).abs() <= 0.25 * f64::EPSILON * x {
                 return x;
@@ -466,7 +470,9 @@ mod tests {
 
     #[test]
     fn exact_tangency_is_a_touch() {
-        for (c, at) in [([0.25, -1.0, 1.0], 0.5), ([0.09, -0.6, 1.0], 0.3), ([1.0 / 49.0, -2.0 / 7.0, 1.0], 1.0 / 7.0)] {
+        for (c, at) in
+            [([0.25, -1.0, 1.0], 0.5), ([0.09, -0.6, 1.0], 0.3), ([1.0 / 49.0, -2.0 / 7.0, 1.0], 1.0 / 7.0)]
+        {
             let roots: Vec<Root> = Roots::new(&c, 2.0, &Beginning { noise: 1e-16, ..PLAIN }).collect();
             assert_eq!(roots.len(), 1, "{roots:?}");
             assert!(!roots[0].crossing);
