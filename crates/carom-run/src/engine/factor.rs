@@ -79,8 +79,8 @@ impl Factor {
                 size += (l * ld).abs();
                 row[j] = l;
             }
-            // Also false for a pivot that is not a number.
-            if !(pivot.abs() > LOST * size) || !size.is_finite() {
+            let healthy = size.is_finite() && pivot.abs() > LOST * size;
+            if !healthy {
                 return false;
             }
             row[i] = 1.0 / pivot;
@@ -94,8 +94,12 @@ impl Factor {
         let a = &mut self.a;
         for i in 0..n {
             self.order[i] = i;
-            let size = a[i * n..(i + 1) * n].iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-            if !(size > 0.0) || !size.is_finite() {
+            let row = &a[i * n..(i + 1) * n];
+            if row.iter().any(|x| !x.is_finite()) {
+                return Err((i, f64::NAN));
+            }
+            let size = row.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+            if size == 0.0 {
                 return Err((i, size));
             }
             self.scratch[i] = 1.0 / size;
@@ -108,7 +112,7 @@ impl Factor {
                     (best, at) = (size, i);
                 }
             }
-            if !(best > SINGULAR * n as f64) {
+            if best.is_nan() || best <= SINGULAR * n as f64 {
                 // Which row is exhausted: the one with the least left in all remaining columns.
                 let left = |i: usize| {
                     a[i * n + k..(i + 1) * n].iter().fold(0.0_f64, |m, x| m.max(x.abs())) * self.scratch[i]

@@ -37,6 +37,7 @@
 mod factor;
 mod flow;
 mod lower;
+mod rk4;
 pub mod series;
 mod system;
 mod tape;
@@ -44,6 +45,7 @@ mod taylor;
 mod time;
 
 pub use flow::{Flow, horner};
+pub use rk4::Rk4;
 pub use system::{CompileError, LinearBlock, Singular, System};
 pub use tape::Tape;
 pub use taylor::Taylor;

@@ -181,8 +181,9 @@ fn solve(mut m: Vec<Vec<Series>>, mut b: Vec<Series>) -> Vec<Series> {
                 continue;
             }
             let l = scale(-1.0, &mul(&m[i][k], &reciprocal));
-            for j in 0..n {
-                m[i][j] = add(&m[i][j], &mul(&l, &m[k][j]));
+            let pivot_row = m[k].clone();
+            for (entry, p) in m[i].iter_mut().zip(&pivot_row) {
+                *entry = add(entry, &mul(&l, p));
             }
             b[i] = add(&b[i], &mul(&l, &b[k]));
         }

@@ -54,9 +54,7 @@ impl Taylor {
             let mut largest = [0.0; 3];
             gather(row, 1.0_f64.max(row[0].abs()).max(reach), &mut largest);
             let own = self::radius(n, largest);
-            if !(own >= radius) {
-                radius = own;
-            }
+            radius = smaller(radius, own);
         }
         radius * self.factor
     }
@@ -67,7 +65,7 @@ fn gather(row: &[f64], scale: f64, largest: &mut [f64; 3]) {
     for (l, c) in largest.iter_mut().zip(row.iter().rev()) {
         let c = c.abs() / scale;
         // Not `max`: a coefficient that is not a number must not be dropped.
-        if !(c <= *l) {
+        if c.is_nan() || c > *l {
             *l = c;
         }
     }
@@ -78,8 +76,11 @@ fn radius(n: usize, largest: [f64; 3]) -> f64 {
         0.0 => f64::INFINITY,
         c => c.powf(-1.0 / (n - back) as f64),
     };
-    // `min` drops what is not a number; a step that is not a number must reach the caller.
-    let smaller = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) };
     let radius = smaller(one(0), one(1));
     if radius == f64::INFINITY { one(2) } else { radius }
+}
+
+/// The smaller of two; not a number when one is not (`min` would drop it), so that it reaches the caller.
+fn smaller(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) }
 }
