@@ -1,0 +1,59 @@
+//! How a command ends: 0 done; 1 the model or the options are wrong; 2 the simulation stopped early; 3 a file could not
+//! be read or written.
+
+use std::fmt;
+
+/// Why a command could not do its work. What it says has no trailing newline and goes to stderr.
+#[derive(Debug)]
+pub enum Failure {
+    /// The model or the options are wrong; nothing was simulated.
+    Wrong(String),
+    /// Already reported in full.
+    Reported(u8),
+    /// A file could not be read or written.
+    File(String),
+}
+
+impl Failure {
+    /// Wrong options, with a sentence.
+    pub fn wrong(message: impl Into<String>) -> Failure {
+        Failure::Wrong(message.into())
+    }
+
+    /// A file could not be read.
+    pub fn read(file: &str, error: &std::io::Error) -> Failure {
+        Failure::File(format!("cannot read {file}: {}", reason(error)))
+    }
+
+    /// A file could not be written.
+    pub fn write(file: &str, error: &std::io::Error) -> Failure {
+        Failure::File(format!("cannot write {file}: {}", reason(error)))
+    }
+
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::Wrong(_) => 1,
+            Failure::Reported(code) => *code,
+            Failure::File(_) => 3,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Wrong(message) | Failure::File(message) => f.write_str(message),
+            Failure::Reported(_) => Ok(()),
+        }
+    }
+}
+
+/// The system's words without its error number.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((words, _)) => words.to_lowercase(),
+        None => text,
+    }
+}

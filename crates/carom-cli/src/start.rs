@@ -1,0 +1,72 @@
+//! `carom new` and `carom gallery`: where a first model comes from.
+
+use crate::failure::Failure;
+use crate::load::suggestion;
+use crate::paint::Paint;
+use crate::write;
+use carom::gallery;
+use std::path::Path;
+
+/// The template that `carom new` writes.
+const TEMPLATE: &str = include_str!("template.toml");
+
+/// Writes a first model.
+///
+/// # Errors
+/// If the file exists or cannot be written.
+pub fn new(name: &str, quiet: bool) -> Result<(), Failure> {
+    let stem = name.strip_suffix(".toml").unwrap_or(name);
+    let title = Path::new(stem).file_name().map(|n| n.to_string_lossy().replace('_', " "));
+    let Some(title) = title.filter(|t| !t.contains(['"', '\\']) && !t.chars().any(char::is_control)) else {
+        return Err(Failure::wrong(format!("`{name}` cannot be the name of a model file")));
+    };
+    let file = format!("{stem}.toml");
+    copy(&file, &TEMPLATE.replace("{title}", &title), quiet)
+}
+
+/// Lists the gallery, or copies one of its models into the current folder.
+///
+/// # Errors
+/// If there is no such model, or its file exists or cannot be written.
+pub fn gallery(name: Option<&str>, print: bool, quiet: bool) -> Result<(), Failure> {
+    let Some(name) = name else {
+        return write::stdout(&list(Paint::stdout()));
+    };
+    let Some(entry) = gallery::find(name.strip_suffix(".toml").unwrap_or(name)) else {
+        let names: Vec<&str> = gallery::all().iter().map(|e| e.name).collect();
+        let hint = suggestion(name, &names).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
+        return Err(Failure::wrong(format!("the gallery has no model `{name}`{hint} (`carom gallery` lists them)")));
+    };
+    if print {
+        return write::stdout(entry.text);
+    }
+    copy(&format!("{}.toml", entry.name), entry.text, quiet)
+}
+
+fn list(paint: Paint) -> String {
+    let width = gallery::all().iter().map(|e| e.name.len()).max().unwrap_or(0);
+    let mut out = String::new();
+    let mut group = "";
+    for entry in gallery::all() {
+        if entry.group != group {
+            group = entry.group;
+            out += &format!("{}{}\n", if out.is_empty() { "" } else { "\n" }, paint.bold(group));
+        }
+        let name = format!("{:width$}", entry.name);
+        out += &format!("  {}  {}\n", paint.cyan(&name), entry.title());
+    }
+    out += "\ncarom gallery NAME copies one here; carom run NAME and the other commands take the name as it is.\n";
+    out
+}
+
+fn copy(file: &str, text: &str, quiet: bool) -> Result<(), Failure> {
+    if Path::new(file).exists() {
+        return Err(Failure::File(format!("{file} exists already; it was left as it is")));
+    }
+    write::file(file, text.as_bytes())?;
+    if !quiet {
+        let next = format!("wrote {file}\nnext:  carom derive {file}\n       carom run {file}\n");
+        eprint!("{next}");
+    }
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! The invariants of ARCHITECTURE.md, checked by reading the sources: arrows between rooms go one way, rooms are pure,
+//! `unsafe` lives in one file, and the map names every file and nothing else.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// All `.rs` files below a folder, as paths relative to the root, sorted.
+fn sources(folder: &str) -> Vec<String> {
+    fn walk(folder: &Path, out: &mut Vec<PathBuf>) {
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        for entry in entries {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, out);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                out.push(path);
+            }
+        }
+    }
+    let root = root();
+    let mut files = Vec::new();
+    walk(&root.join(folder), &mut files);
+    let mut names: Vec<String> =
+        files.iter().map(|f| f.strip_prefix(&root).unwrap().display().to_string()).collect();
+    names.sort();
+    names
+}
+
+/// The code of a file: comments and everything from its test module on are left out.
+fn code(file: &str) -> String {
+    let text = fs::read_to_string(root().join(file)).unwrap();
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap().to_owned();
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
+}
+
+/// Does `text` contain `word` with no letter, digit or underscore around it?
+fn mentions(text: &str, word: &str) -> bool {
+    let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].chars().next_back().is_some_and(part_of_name)
+            && !text[at + word.len()..].chars().next().is_some_and(part_of_name)
+    })
+}
+
+/// The files of a crate's `src` that contain any of the words.
+fn offenders(room: &str, words: &[&str]) -> Vec<String> {
+    let files = sources(&format!("crates/{room}/src"));
+    let hit = |file: &String| {
+        let text = code(file);
+        words.iter().find(|word| mentions(&text, word)).map(|word| format!("{file}: {word}"))
+    };
+    files.iter().filter_map(hit).collect()
+}
+
+const ROOMS: [&str; 4] = ["carom-expr", "carom-mech", "carom-run", "carom-show"];
+
+#[test]
+fn arrows_between_rooms_go_one_way() {
+    for (i, room) in ROOMS.iter().enumerate() {
+        let later: Vec<String> = ROOMS[i + 1..].iter().map(|r| r.replace('-', "_")).collect();
+        let mut words: Vec<&str> = later.iter().map(String::as_str).collect();
+        words.extend(["carom_cli", "carom_studio", "carom_py"]);
+        assert_eq!(offenders(room, &words), [""; 0]);
+        let manifest = fs::read_to_string(root().join(format!("crates/{room}/Cargo.toml"))).unwrap();
+        let dependencies = manifest.split("[dev-dependencies]").next().unwrap();
+        for later in &ROOMS[i + 1..] {
+            assert!(!dependencies.contains(&format!("{later}.")), "{room} depends on {later}");
+        }
+    }
+}
+
+#[test]
+fn no_room_prints_reads_a_clock_or_the_environment() {
+    for room in ROOMS {
+        let words = [
+            "println!", "print!", "eprintln!", "eprint!", "dbg!", "stdout", "stderr", "stdin", "Instant", "SystemTime",
+            "std::env", "env::var", "std::process", "std::net",
+        ];
+        assert_eq!(offenders(room, &words), [""; 0]);
+    }
+}
+
+#[test]
+fn only_the_reader_of_model_files_and_the_doors_touch_files() {
+    for room in ROOMS {
+        let found = offenders(room, &["std::fs", "fs", "File", "OpenOptions"]);
+        let allowed = |offender: &&String| room == "carom-mech" && offender.contains("/src/draft");
+        let found: Vec<&String> = found.iter().filter(|o| !allowed(o)).collect();
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
+
+#[test]
+fn unsafe_code_lives_in_at_most_one_file_per_crate() {
+    let crates: BTreeSet<String> = sources("crates").iter().map(|f| f.split('/').nth(1).unwrap().to_owned()).collect();
+    for room in crates {
+        let mut found = offenders(&room, &["unsafe"]);
+        found.retain(|f| !f.ends_with("unsafe_code: unsafe"));
+        assert!(found.len() <= 1, "{found:?}");
+    }
+}
+
+#[test]
+fn integration_and_root_isolation_know_no_mechanics() {
+    let files = sources("crates/carom-run/src");
+    let pure = |f: &&String| f.contains("/engine") || f.ends_with("/roots.rs");
+    let found: Vec<&String> = files.iter().filter(pure).filter(|f| mentions(&code(f), "carom_mech")).collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn show_computes_no_mechanics() {
+    assert_eq!(offenders("carom-show", &["derive(model", "carom_mech::derive", "simulate", "Program"]), [""; 0]);
+}
+
+#[test]
+fn the_map_names_every_source_file_and_only_what_exists() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    assert!(map.lines().count() <= 150, "ARCHITECTURE.md has {} lines", map.lines().count());
+    // A heading `## crates/NAME/src` (or any folder in backticks after `##`) is the folder of the files listed below it.
+    let mut folder = String::new();
+    let mut named = BTreeSet::new();
+    for line in map.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            folder = heading.split('`').nth(1).map(|f| format!("{f}/")).unwrap_or_default();
+        }
+        let entry = line.trim_start().strip_prefix("* ").unwrap_or("");
+        // `a.rs`, `b.rs`: what they do.
+        let names = entry.split(": ").next().unwrap_or("");
+        for name in names.split('`').skip(1).step_by(2) {
+            named.insert(format!("{folder}{name}"));
+        }
+    }
+    for path in &named {
+        assert!(root().join(path).exists(), "ARCHITECTURE.md names {path}, which does not exist");
+    }
+    let crates = fs::read_dir(root().join("crates")).unwrap();
+    for room in crates {
+        let room = room.unwrap().file_name().into_string().unwrap();
+        for file in sources(&format!("crates/{room}/src")) {
+            let known = named.iter().any(|n| *n == file || (n.ends_with('/') && file.starts_with(n.as_str())));
+            assert!(known, "ARCHITECTURE.md does not name {file}");
+        }
+    }
+}
+
+#[test]
+fn source_files_can_be_read_in_one_sitting() {
+    for file in sources("crates") {
+        if file.contains("/src/") {
+            let lines = fs::read_to_string(root().join(&file)).unwrap().lines().count();
+            assert!(lines <= 600, "{file} has {lines} lines");
+        }
+    }
+}
