@@ -1,4 +1,6 @@
 //! Lagrangian mechanics with impacts.
+pub mod gallery;
+
 pub use carom_expr as expr;
 pub use carom_mech as mech;
 pub use carom_run as run;
