@@ -78,8 +78,20 @@ fn arrows_between_rooms_go_one_way() {
 fn no_room_prints_reads_a_clock_or_the_environment() {
     for room in ROOMS {
         let words = [
-            "println!", "print!", "eprintln!", "eprint!", "dbg!", "stdout", "stderr", "stdin", "Instant", "SystemTime",
-            "std::env", "env::var", "std::process", "std::net",
+            "println!",
+            "print!",
+            "eprintln!",
+            "eprint!",
+            "dbg!",
+            "stdout",
+            "stderr",
+            "stdin",
+            "Instant",
+            "SystemTime",
+            "std::env",
+            "env::var",
+            "std::process",
+            "std::net",
         ];
         assert_eq!(offenders(room, &words), [""; 0]);
     }
@@ -97,7 +109,8 @@ fn only_the_reader_of_model_files_and_the_doors_touch_files() {
 
 #[test]
 fn unsafe_code_lives_in_at_most_one_file_per_crate() {
-    let crates: BTreeSet<String> = sources("crates").iter().map(|f| f.split('/').nth(1).unwrap().to_owned()).collect();
+    let crates: BTreeSet<String> =
+        sources("crates").iter().map(|f| f.split('/').nth(1).unwrap().to_owned()).collect();
     for room in crates {
         let mut found = offenders(&room, &["unsafe"]);
         found.retain(|f| !f.ends_with("unsafe_code: unsafe"));
@@ -109,13 +122,17 @@ fn unsafe_code_lives_in_at_most_one_file_per_crate() {
 fn integration_and_root_isolation_know_no_mechanics() {
     let files = sources("crates/carom-run/src");
     let pure = |f: &&String| f.contains("/engine") || f.ends_with("/roots.rs");
-    let found: Vec<&String> = files.iter().filter(pure).filter(|f| mentions(&code(f), "carom_mech")).collect();
+    let found: Vec<&String> =
+        files.iter().filter(pure).filter(|f| mentions(&code(f), "carom_mech")).collect();
     assert!(found.is_empty(), "{found:?}");
 }
 
 #[test]
 fn show_computes_no_mechanics() {
-    assert_eq!(offenders("carom-show", &["derive(model", "carom_mech::derive", "simulate", "Program"]), [""; 0]);
+    assert_eq!(
+        offenders("carom-show", &["derive(model", "carom_mech::derive", "simulate", "Program"]),
+        [""; 0]
+    );
 }
 
 #[test]
@@ -143,7 +160,8 @@ fn the_map_names_every_source_file_and_only_what_exists() {
     for room in crates {
         let room = room.unwrap().file_name().into_string().unwrap();
         for file in sources(&format!("crates/{room}/src")) {
-            let known = named.iter().any(|n| *n == file || (n.ends_with('/') && file.starts_with(n.as_str())));
+            let known =
+                named.iter().any(|n| *n == file || (n.ends_with('/') && file.starts_with(n.as_str())));
             assert!(known, "ARCHITECTURE.md does not name {file}");
         }
     }
