@@ -3,14 +3,17 @@
 //!
 //! Promise: every expression of the result contains only state symbols, `t`, parameters and table inputs.
 
+use crate::degenerate::{is_regular, resolve};
 use crate::diagnostic::Diagnostic;
 use crate::frame::{Frame, dot, gradient};
 use crate::hamiltonian::{Hamilton, hamilton, is_quadratic};
 use crate::lagrangian::{EulerLagrange, euler_lagrange, generalized_force, quadratic_form, tidy};
 use crate::mechanics::{
     DriveMechanics, Dynamics, EventMechanics, HamiltonianDynamics, LagrangianDynamics, Mechanics,
+    RowMechanics,
 };
 use crate::model::{Action, Model, Physics};
+use crate::sample::Samples;
 use crate::walls::{StateForm, rows, walls};
 use carom_expr::{Expr, Rational};
 
@@ -229,6 +232,14 @@ fn finish(
 ) -> Result<Mechanics, Vec<Diagnostic>> {
     let rows = rows(&mut model, frame, &form);
     let walls = walls(&mut model, frame, &form);
+    let mut warnings = Vec::new();
+    let mut samples = samples_on_rows(&model, frame, &common.dynamics, &rows);
+    let dynamics = match common.dynamics {
+        Dynamics::Lagrangian(l) if !is_regular(&model.dag, &mut samples, &l.mass_matrix, &rows) => {
+            Dynamics::Degenerate(resolve(&mut model, frame, &mut samples, l, &rows, &mut warnings)?)
+        }
+        other => other,
+    };
     let dag = &mut model.dag;
     let positions = frame.inserted_all(dag, &frame.q);
     let mut velocities = frame.inserted_all(dag, &frame.v);
@@ -244,12 +255,12 @@ fn finish(
             Action::Record | Action::Stop => Vec::new(),
         };
         for (target, _) in &set {
-            let foreign = match common.dynamics {
+            let foreign = match dynamics {
                 Dynamics::Hamiltonian(_) => frame.v.contains(target),
                 _ => frame.p.contains(target),
             };
             if foreign {
-                let (state, other) = match common.dynamics {
+                let (state, other) = match dynamics {
                     Dynamics::Hamiltonian(_) => ("momenta", "velocities"),
                     _ => ("velocities", "momenta"),
                 };
@@ -271,7 +282,7 @@ fn finish(
     if !problems.is_empty() {
         return Err(problems);
     }
-    let Common { dynamics, momenta, hamiltonian, energy, energy_terms, power, drives, quadratic } = common;
+    let Common { momenta, hamiltonian, energy, energy_terms, power, drives, quadratic, .. } = common;
     Ok(Mechanics {
         model,
         free: frame.free.clone(),
@@ -289,5 +300,25 @@ fn finish(
         outputs,
         events,
         quadratic,
+        warnings,
     })
+}
+
+/// Generic points on the rows.
+fn samples_on_rows(model: &Model, frame: &Frame, dynamics: &Dynamics, rows: &[RowMechanics]) -> Samples {
+    let dag = &model.dag;
+    let (matrix, hamiltonian) = match dynamics {
+        Dynamics::Lagrangian(l) => (&l.mass_matrix, false),
+        Dynamics::Degenerate(d) => (&d.lagrangian.mass_matrix, false),
+        Dynamics::Hamiltonian(h) => (&h.inverse_mass, true),
+    };
+    let mut domain: Vec<Expr> = matrix.iter().flatten().copied().collect();
+    let normals: Vec<Vec<Expr>> = rows.iter().map(|r| r.normal.clone()).collect();
+    domain.extend(normals.iter().flatten());
+    let mut samples = Samples::new(model, frame, hamiltonian, &domain);
+    let holonomic: Vec<&RowMechanics> = rows.iter().filter(|r| r.position.is_some()).collect();
+    let positions: Vec<Expr> = holonomic.iter().filter_map(|r| r.position).collect();
+    let slopes: Vec<Vec<Expr>> = holonomic.iter().map(|r| r.normal.clone()).collect();
+    samples.project(dag, &positions, &slopes, &frame.free_q());
+    samples
 }

@@ -197,8 +197,8 @@ pub(crate) fn generalized_force(model: &mut Model, frame: &Frame) -> Vec<Expr> {
 }
 
 /// The textbook form of an expression.
-pub(crate) fn tidy(_dag: &mut Dag, e: Expr) -> Expr {
-    e
+pub(crate) fn tidy(dag: &mut Dag, e: Expr) -> Expr {
+    dag.simplify(e)
 }
 
 #[allow(clippy::needless_range_loop)] // two entries of the matrix are written at once

@@ -3,13 +3,17 @@
 //! [`Draft`](draft) (what the file says) → [`Model`] (checked, every formula an expression) → [`Mechanics`]
 //! (equations of motion, constraint rows, impact laws).
 
+mod degenerate;
 mod derive;
 pub mod diagnostic;
+mod eliminate;
 mod frame;
 mod hamiltonian;
 mod lagrangian;
 pub mod mechanics;
 pub mod model;
+mod numeric;
+mod sample;
 mod walls;
 
 pub use derive::derive;

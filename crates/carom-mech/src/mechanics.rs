@@ -10,6 +10,7 @@
 //! impact        [p] = λ n + Aᵀμ,  [E] = −λ φ_t − μ·b,  A v⁺ + b = 0,  λ > 0
 //! ```
 
+use crate::diagnostic::Diagnostic;
 use crate::model::{Model, RowKind};
 use carom_expr::Expr;
 
@@ -48,6 +49,8 @@ pub struct Mechanics {
     pub events: Vec<EventMechanics>,
     /// Is the kinetic energy a quadratic polynomial in the velocities (W free of v)? Decides the impact law.
     pub quadratic: bool,
+    /// What the author should know: redundant rows, forms that could not be written down.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// The equations of motion of the free coordinates.

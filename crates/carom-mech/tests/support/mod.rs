@@ -90,3 +90,27 @@ pub fn value(model: &Model, e: Expr, at: &[(&str, f64)]) -> f64 {
             .unwrap_or_else(|| panic!("no value for `{name}`"))
     })
 }
+
+/// A formula of the model's names.
+pub fn formula(model: &mut Model, text: &str) -> Expr {
+    let mut names = |dag: &mut Dag, name: carom_expr::Name<'_>| {
+        Ok(dag.symbol(&format!("{}{}", name.text, "'".repeat(name.primes as usize))))
+    };
+    carom_expr::parse(&mut model.dag, text, &mut names).unwrap_or_else(|p| panic!("{text}: {p:?}"))
+}
+
+/// A model given by its Lagrangian.
+pub fn lagrangian(coordinates: &[&str], parameters: &[(&str, f64)], text: &str) -> Model {
+    let mut m = model(coordinates, parameters);
+    let l = formula(&mut m, text);
+    m.physics = Physics::Lagrangian(l);
+    m
+}
+
+/// A model given by its Hamiltonian; momenta are p_x, p_y, …
+pub fn hamiltonian(coordinates: &[&str], parameters: &[(&str, f64)], text: &str) -> Model {
+    let mut m = model(coordinates, parameters);
+    let h = formula(&mut m, text);
+    m.physics = Physics::Hamiltonian(h);
+    m
+}

@@ -1,0 +1,181 @@
+//! Small dense matrices of doubles: singular values for rank decisions, null vectors and minimum-norm solutions.
+//!
+//! One-sided Jacobi: the columns of M are rotated until they are orthogonal, M V = U Σ. It is slow for large
+//! matrices and accurate for all of them; ranks are decided here only for a handful of sample points.
+
+/// Singular values below this part of the largest count as zero. Entries are exact to a few units of rounding and
+/// rows are scaled to size 1, so what is zero comes out below 1e-13; what a model means is far above.
+pub(crate) const RANK_TOLERANCE: f64 = 1e-9;
+
+/// M = U Σ Vᵀ with the columns of V complete.
+pub(crate) struct Singular {
+    /// Columns of U Σ (not normalised), one per column of M.
+    scaled: Vec<Vec<f64>>,
+    /// Columns of V.
+    pub right: Vec<Vec<f64>>,
+    /// Singular values in the same order, descending.
+    pub values: Vec<f64>,
+}
+
+impl Singular {
+    /// Decomposes a matrix given by rows; `columns` is needed when there are none.
+    pub fn of(rows: &[Vec<f64>], columns: usize) -> Singular {
+        let m = rows.len();
+        let mut u: Vec<Vec<f64>> = (0..columns).map(|j| rows.iter().map(|r| r[j]).collect()).collect();
+        let mut v: Vec<Vec<f64>> =
+            (0..columns).map(|j| (0..columns).map(|i| f64::from(u8::from(i == j))).collect()).collect();
+        // Quadratic convergence: 60 sweeps are far more than any matrix needs.
+        for _ in 0..60 {
+            let mut rotated = false;
+            for i in 0..columns {
+                for j in i + 1..columns {
+                    let (mut a, mut b, mut c) = (0.0, 0.0, 0.0);
+                    for k in 0..m {
+                        a += u[i][k] * u[i][k];
+                        b += u[j][k] * u[j][k];
+                        c += u[i][k] * u[j][k];
+                    }
+                    if c == 0.0 || c.abs() <= f64::EPSILON * (a * b).sqrt() {
+                        continue;
+                    }
+                    rotated = true;
+                    let zeta = (b - a) / (2.0 * c);
+                    let t = zeta.signum() / (zeta.abs() + (1.0 + zeta * zeta).sqrt());
+                    let cos = 1.0 / (1.0 + t * t).sqrt();
+                    let sin = cos * t;
+                    for set in [&mut u, &mut v] {
+                        let (left, right) = set.split_at_mut(j);
+                        for (x, y) in left[i].iter_mut().zip(right[0].iter_mut()) {
+                            (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
+                        }
+                    }
+                }
+            }
+            if !rotated {
+                break;
+            }
+        }
+        let norms: Vec<f64> = u.iter().map(|c| c.iter().map(|x| x * x).sum::<f64>().sqrt()).collect();
+        let mut order: Vec<usize> = (0..columns).collect();
+        order.sort_by(|&i, &j| norms[j].total_cmp(&norms[i]));
+        Singular {
+            scaled: order.iter().map(|&i| u[i].clone()).collect(),
+            right: order.iter().map(|&i| v[i].clone()).collect(),
+            values: order.iter().map(|&i| norms[i]).collect(),
+        }
+    }
+
+    /// Number of singular values that are not zero.
+    pub fn rank(&self) -> usize {
+        let largest = self.values.first().copied().unwrap_or(0.0);
+        self.values.iter().filter(|&&s| s > RANK_TOLERANCE * largest && s > f64::MIN_POSITIVE).count()
+    }
+
+    /// Orthonormal right null vectors.
+    pub fn null_vectors(&self) -> &[Vec<f64>] {
+        &self.right[self.rank()..]
+    }
+
+    /// The solution of M x = b of least residual and least norm.
+    pub fn solve(&self, b: &[f64]) -> Vec<f64> {
+        let mut x = vec![0.0; self.right.len()];
+        for k in 0..self.rank() {
+            let s2 = self.values[k] * self.values[k];
+            let c = self.scaled[k].iter().zip(b).map(|(u, b)| u * b).sum::<f64>() / s2;
+            for (x, v) in x.iter_mut().zip(&self.right[k]) {
+                *x += c * v;
+            }
+        }
+        x
+    }
+}
+
+/// Rows divided by their largest entry, so that rank decisions do not depend on units of rows.
+pub(crate) fn scaled_rows(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    rows.iter()
+        .map(|row| {
+            let size = row.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            if size > 0.0 { row.iter().map(|x| x / size).collect() } else { row.clone() }
+        })
+        .collect()
+}
+
+/// Solves M x = b for several right-hand sides by elimination with full row pivoting; `None` when singular.
+pub(crate) fn solve_square(mut m: Vec<Vec<f64>>, mut b: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
+    let n = m.len();
+    let scale: Vec<f64> = m.iter().map(|r| r.iter().fold(0.0f64, |s, x| s.max(x.abs()))).collect();
+    let mut scale = scale;
+    for k in 0..n {
+        let ratio = |i: usize, m: &[Vec<f64>], scale: &[f64]| m[i][k].abs() / scale[i];
+        let best = (k..n).max_by(|&i, &j| ratio(i, &m, &scale).total_cmp(&ratio(j, &m, &scale)))?;
+        if !(m[best][k].abs() > f64::EPSILON * scale[best]) {
+            return None;
+        }
+        m.swap(k, best);
+        b.swap(k, best);
+        scale.swap(k, best);
+        for i in 0..n {
+            if i == k || m[i][k] == 0.0 {
+                continue;
+            }
+            let factor = m[i][k] / m[k][k];
+            for j in k..n {
+                let x = m[k][j];
+                m[i][j] -= factor * x;
+            }
+            for j in 0..b[i].len() {
+                let x = b[k][j];
+                b[i][j] -= factor * x;
+            }
+        }
+    }
+    for k in 0..n {
+        for x in &mut b[k] {
+            *x /= m[k][k];
+        }
+    }
+    Some(b)
+}
+
+/// A small generator of reproducible numbers (splitmix64).
+pub(crate) struct Random(pub u64);
+
+impl Random {
+    /// Uniform in (−1, 1).
+    pub fn symmetric(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        (z >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_deficient_matrix_shows_its_null_vector() {
+        let rows = vec![vec![1.0, 2.0, 3.0], vec![4.0, 5.0, 6.0], vec![5.0, 7.0, 9.0]];
+        let s = Singular::of(&rows, 3);
+        assert_eq!(s.rank(), 2);
+        let z = &s.null_vectors()[0];
+        for row in &rows {
+            assert!(row.iter().zip(z).map(|(a, b)| a * b).sum::<f64>().abs() < 1e-14);
+        }
+        let x = s.solve(&[14.0, 32.0, 46.0]);
+        for (row, b) in rows.iter().zip([14.0, 32.0, 46.0]) {
+            assert!((row.iter().zip(&x).map(|(a, b)| a * b).sum::<f64>() - b).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn elimination_solves_what_needs_pivoting() {
+        let m = vec![vec![0.0, 1.0], vec![2.0, 3.0]];
+        let x = solve_square(m, vec![vec![1.0], vec![8.0]]).unwrap();
+        assert!((x[0][0] - 2.5).abs() < 1e-15 && (x[1][0] - 1.0).abs() < 1e-15);
+        assert!(solve_square(vec![vec![1.0, 1.0], vec![1.0, 1.0]], vec![vec![0.0], vec![0.0]]).is_none());
+    }
+}
