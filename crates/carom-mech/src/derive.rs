@@ -9,8 +9,8 @@ use crate::frame::{Frame, dot, gradient};
 use crate::hamiltonian::{Hamilton, hamilton, is_quadratic};
 use crate::lagrangian::{EulerLagrange, euler_lagrange, generalized_force, quadratic_form, tidy};
 use crate::mechanics::{
-    DriveMechanics, Dynamics, EventMechanics, HamiltonianDynamics, LagrangianDynamics, Mechanics,
-    RowMechanics,
+    ClosedForms, DriveMechanics, Dynamics, EventMechanics, HamiltonianDynamics, LagrangianDynamics,
+    Mechanics, RowMechanics,
 };
 use crate::model::{Action, Model, Physics};
 use crate::sample::Samples;
@@ -301,6 +301,7 @@ fn finish(
         events,
         quadratic,
         warnings,
+        forms: ClosedForms::default(),
     })
 }
 

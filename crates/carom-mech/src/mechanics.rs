@@ -51,6 +51,45 @@ pub struct Mechanics {
     pub quadratic: bool,
     /// What the author should know: redundant rows, forms that could not be written down.
     pub warnings: Vec<Diagnostic>,
+    /// Closed forms for reading; the motion needs none of them.
+    pub forms: ClosedForms,
+}
+
+/// What can be written down without a linear solve, when it is short enough to help. Everything in terms of the
+/// state unless said otherwise.
+#[derive(Clone, Debug, Default)]
+pub struct ClosedForms {
+    /// Vectors that span Δ = ker A, per free coordinate; `None` when elimination makes them too large.
+    pub distribution: Option<Vec<Vec<Expr>>>,
+    /// a(q, v, t) per free coordinate, reactions included.
+    pub accelerations: Option<Vec<Expr>>,
+    /// det W (or det H_pp): where it is not zero p ↔ v is locally invertible. `None` when too large.
+    pub hyperregular: Option<Expr>,
+    /// H(q, p, t) of a Lagrangian model, L(q, v, t) of a Hamiltonian one.
+    pub other_side: Option<Expr>,
+    /// v(q, p, t) of a Lagrangian model, p(q, v, t) of a Hamiltonian one, per free coordinate.
+    pub inverse: Option<Vec<Expr>>,
+    /// Why `other_side` is not there.
+    pub obstacle: Option<String>,
+    /// One per wall; `None` when the law is not closed or too long.
+    pub impacts: Vec<Option<ImpactForm>>,
+}
+
+/// The impact law of one wall in closed form (quadratic kinetic energy), state before the impact inserted.
+#[derive(Clone, Debug)]
+pub struct ImpactForm {
+    /// n·S n
+    pub inverse_mass: Expr,
+    /// S n per free coordinate.
+    pub direction: Vec<Expr>,
+    /// λ = −(1 + e) φ̇ / (n·S n)
+    pub impulse: Expr,
+    /// μ per row.
+    pub reaction_impulse: Vec<Expr>,
+    /// v⁺ = v + λ S n, per free coordinate.
+    pub velocity_after: Vec<Expr>,
+    /// p⁺ = p + λ n + Aᵀμ, per free coordinate.
+    pub momentum_after: Vec<Expr>,
 }
 
 /// The equations of motion of the free coordinates.

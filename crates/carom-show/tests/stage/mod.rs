@@ -103,6 +103,8 @@ pub fn mechanics(mut model: Model) -> Mechanics {
         outputs: model.outputs.iter().map(|o| o.expr).collect(),
         events: vec![],
         quadratic: true,
+        warnings: vec![],
+        forms: Default::default(),
         model,
     }
 }
