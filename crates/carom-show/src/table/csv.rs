@@ -14,12 +14,25 @@ use std::fmt::Write;
 /// assert_eq!(csv(&table), b"time,x'\n0.0,1e-9\n0.5,\n");
 /// ```
 pub fn csv(table: &Table) -> Vec<u8> {
+    let mut bytes = csv_header(table);
+    bytes.extend(csv_rows(table));
+    bytes
+}
+
+/// The header line alone.
+pub fn csv_header(table: &Table) -> Vec<u8> {
     let mut text = String::new();
     for (i, column) in table.columns.iter().enumerate() {
         separate(&mut text, i);
         field(&mut text, &column.name);
     }
     text.push('\n');
+    text.into_bytes()
+}
+
+/// The rows alone: a long table is written piece by piece.
+pub fn csv_rows(table: &Table) -> Vec<u8> {
+    let mut text = String::new();
     for row in 0..table.rows() {
         for (i, column) in table.columns.iter().enumerate() {
             separate(&mut text, i);

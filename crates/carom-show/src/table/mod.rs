@@ -15,10 +15,10 @@ mod json;
 mod npz;
 mod parquet;
 
-pub use csv::csv;
+pub use csv::{csv, csv_header, csv_rows};
 pub use json::json;
-pub use npz::npz;
-pub use parquet::parquet;
+pub use npz::{NpzWriter, npz};
+pub use parquet::{ParquetWriter, parquet};
 
 use carom_mech::{Coordinate, Model};
 use carom_run::{Motion, Signal};

@@ -7,13 +7,39 @@ use super::{Table, Values};
 ///
 /// Fails only when the archive would pass 4 GiB, which a zip without extensions cannot hold.
 pub fn npz(tables: &[(&str, &Table)]) -> Result<Vec<u8>, String> {
-    let mut zip = Zip::default();
+    let mut writer = NpzWriter::default();
+    let mut bytes = Vec::new();
     for (prefix, table) in tables {
         for column in &table.columns {
-            zip.add(&format!("{prefix}{}.npy", column.name), &array(&column.values))?;
+            bytes.extend(writer.column(&format!("{prefix}{}", column.name), &column.values)?);
         }
     }
-    zip.finish()
+    bytes.extend(writer.finish()?);
+    Ok(bytes)
+}
+
+/// An npz archive written column by column, for tables too long to hold: the pieces in order are the file.
+#[derive(Default)]
+pub struct NpzWriter {
+    zip: Zip,
+}
+
+impl NpzWriter {
+    /// The next piece: a column.
+    ///
+    /// # Errors
+    /// When the archive would pass 4 GiB.
+    pub fn column(&mut self, name: &str, values: &Values) -> Result<Vec<u8>, String> {
+        self.zip.add(&format!("{name}.npy"), &array(values))
+    }
+
+    /// The last piece.
+    ///
+    /// # Errors
+    /// When the archive would pass 4 GiB.
+    pub fn finish(self) -> Result<Vec<u8>, String> {
+        self.zip.finish()
+    }
 }
 
 /// One array in the `.npy` format, version 1.0.
@@ -52,7 +78,8 @@ fn texts(v: &[String]) -> (String, Vec<u8>) {
 /// A zip archive of stored entries; names in UTF-8, the date fixed (1 January 1980) so that bytes depend on data only.
 #[derive(Default)]
 struct Zip {
-    bytes: Vec<u8>,
+    /// Bytes written so far.
+    written: usize,
     directory: Vec<u8>,
     entries: usize,
 }
@@ -61,8 +88,8 @@ const UTF8_NAMES: u16 = 1 << 11;
 const FIRST_DATE: u16 = 0x0021;
 
 impl Zip {
-    fn add(&mut self, name: &str, data: &[u8]) -> Result<(), String> {
-        let offset = word(self.bytes.len())?;
+    fn add(&mut self, name: &str, data: &[u8]) -> Result<Vec<u8>, String> {
+        let offset = word(self.written)?;
         let size = word(data.len())?;
         let name_length = u16::try_from(name.len()).map_err(|_| format!("column name too long: {name}"))?;
         let mut common = Vec::with_capacity(26);
@@ -75,10 +102,11 @@ impl Zip {
         common.extend(name_length.to_le_bytes());
         common.extend(0u16.to_le_bytes());
 
-        self.bytes.extend(b"PK\x03\x04");
-        self.bytes.extend(&common);
-        self.bytes.extend(name.as_bytes());
-        self.bytes.extend(data);
+        let mut bytes = b"PK\x03\x04".to_vec();
+        bytes.extend(&common);
+        bytes.extend(name.as_bytes());
+        bytes.extend(data);
+        self.written += bytes.len();
 
         self.directory.extend(b"PK\x01\x02");
         self.directory.extend(20u16.to_le_bytes());
@@ -87,21 +115,21 @@ impl Zip {
         self.directory.extend(offset.to_le_bytes());
         self.directory.extend(name.as_bytes());
         self.entries += 1;
-        Ok(())
+        Ok(bytes)
     }
 
-    fn finish(mut self) -> Result<Vec<u8>, String> {
-        let offset = word(self.bytes.len())?;
+    fn finish(self) -> Result<Vec<u8>, String> {
+        let offset = word(self.written)?;
         let size = word(self.directory.len())?;
         let entries = u16::try_from(self.entries).map_err(|_| "too many columns for npz".to_string())?;
-        self.bytes.extend(&self.directory);
-        self.bytes.extend(b"PK\x05\x06\x00\x00\x00\x00");
-        self.bytes.extend(entries.to_le_bytes());
-        self.bytes.extend(entries.to_le_bytes());
-        self.bytes.extend(size.to_le_bytes());
-        self.bytes.extend(offset.to_le_bytes());
-        self.bytes.extend(0u16.to_le_bytes());
-        Ok(self.bytes)
+        let mut bytes = self.directory;
+        bytes.extend(b"PK\x05\x06\x00\x00\x00\x00");
+        bytes.extend(entries.to_le_bytes());
+        bytes.extend(entries.to_le_bytes());
+        bytes.extend(size.to_le_bytes());
+        bytes.extend(offset.to_le_bytes());
+        bytes.extend(0u16.to_le_bytes());
+        Ok(bytes)
     }
 }
 

@@ -26,18 +26,55 @@ const UNCOMPRESSED: i64 = 0;
 
 /// The table as a parquet file.
 pub fn parquet(table: &Table) -> Vec<u8> {
-    let rows = table.rows();
-    let mut bytes = b"PAR1".to_vec();
-    let mut groups = Vec::new();
+    let mut writer = ParquetWriter::default();
+    let mut bytes = writer.begin();
     let mut from = 0;
-    while from < rows {
-        let to = rows.min(from + GROUP);
-        let chunks: Vec<Chunk> =
-            table.columns.iter().map(|c| write_chunk(&mut bytes, &c.values, from, to)).collect();
-        groups.push((to - from, chunks));
+    while from < table.rows() {
+        let to = table.rows().min(from + GROUP);
+        bytes.extend(writer.group(table, from, to));
         from = to;
     }
+    bytes.extend(writer.finish(table));
+    bytes
+}
 
+/// A parquet file written row group by row group, for tables too long to hold: the pieces in order are the file.
+#[derive(Default)]
+pub struct ParquetWriter {
+    groups: Vec<(usize, Vec<Chunk>)>,
+    written: usize,
+}
+
+impl ParquetWriter {
+    /// The first piece.
+    pub fn begin(&mut self) -> Vec<u8> {
+        self.written += 4;
+        b"PAR1".to_vec()
+    }
+
+    /// The next piece: the rows `from..to` of a table as a row group.
+    pub fn group(&mut self, table: &Table, from: usize, to: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut chunks: Vec<Chunk> =
+            table.columns.iter().map(|c| write_chunk(&mut bytes, &c.values, from, to)).collect();
+        chunks.iter_mut().for_each(|chunk| chunk.offset += self.written);
+        self.written += bytes.len();
+        self.groups.push((to - from, chunks));
+        bytes
+    }
+
+    /// The last piece; `table` names the columns.
+    pub fn finish(self, table: &Table) -> Vec<u8> {
+        let rows: usize = self.groups.iter().map(|(count, _)| count).sum();
+        let mut bytes = metadata(table, rows, &self.groups);
+        bytes.extend((bytes.len() as u32).to_le_bytes());
+        bytes.extend(b"PAR1");
+        bytes
+    }
+}
+
+/// FileMetaData.
+fn metadata(table: &Table, rows: usize, groups: &[(usize, Vec<Chunk>)]) -> Vec<u8> {
     let mut meta = Thrift::default();
     meta.integer(1, 1); // version
     meta.list(2, STRUCT, table.columns.len() + 1);
@@ -57,7 +94,7 @@ pub fn parquet(table: &Table) -> Vec<u8> {
     }
     meta.long(3, rows as i64);
     meta.list(4, STRUCT, groups.len());
-    for (count, chunks) in &groups {
+    for (count, chunks) in groups {
         let mut group = Thrift::default();
         group.list(1, STRUCT, chunks.len());
         for (chunk, column) in chunks.iter().zip(&table.columns) {
@@ -83,11 +120,7 @@ pub fn parquet(table: &Table) -> Vec<u8> {
         meta.element(group);
     }
     meta.text(6, concat!("carom version ", env!("CARGO_PKG_VERSION")));
-    let meta = meta.end();
-    bytes.extend(&meta);
-    bytes.extend((meta.len() as u32).to_le_bytes());
-    bytes.extend(b"PAR1");
-    bytes
+    meta.end()
 }
 
 fn physical(values: &Values) -> i64 {
