@@ -115,8 +115,8 @@ mod tests {
                 signs.insert(dag.symbol_name(dag.as_symbol(s.sign).unwrap()).to_string(), value.signum());
             }
             let a = dag.evaluate(total, |s| plain(s, &dag));
-            let b =
-                dag.evaluate(new, |s| signs.get(dag.symbol_name(s)).copied().unwrap_or_else(|| plain(s, &dag)));
+            let b = dag
+                .evaluate(new, |s| signs.get(dag.symbol_name(s)).copied().unwrap_or_else(|| plain(s, &dag)));
             assert!((a - b).abs() < 1e-15, "{a} {b}");
         }
     }
