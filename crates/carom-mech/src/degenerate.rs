@@ -105,7 +105,6 @@ pub(crate) fn resolve(
     samples: &mut Samples,
     lagrangian: LagrangianDynamics,
     rows: &[RowMechanics],
-    warnings: &mut Vec<Diagnostic>,
 ) -> Result<DegenerateDynamics, Vec<Diagnostic>> {
     let names: Vec<String> = frame.free.iter().map(|&i| model.coordinates[i].name.clone()).collect();
     let dag = &mut model.dag;
@@ -176,7 +175,7 @@ pub(crate) fn resolve(
         }
     }
     let (matrix, right_side) = system;
-    freedom(dag, samples, &matrix, &names, rows, warnings)?;
+    freedom(dag, samples, &matrix, &names)?;
     Ok(DegenerateDynamics { lagrangian, conditions: known.conditions, matrix, right_side })
 }
 
@@ -243,17 +242,15 @@ fn contradiction(dag: &Dag, samples: &mut Samples, condition: Expr, name: &str) 
         .with_hint("this Lagrangian is degenerate; a coordinate without kinetic energy must be held by its potential")
 }
 
-/// Refuses gauge freedom; notes redundant rows.
+/// Refuses gauge freedom.
 fn freedom(
     dag: &Dag,
     samples: &mut Samples,
     matrix: &[Vec<Expr>],
     names: &[String],
-    rows: &[RowMechanics],
-    warnings: &mut Vec<Diagnostic>,
 ) -> Result<(), Vec<Diagnostic>> {
     let n = names.len();
-    let columns = n + rows.len();
+    let columns = matrix.first().map_or(n, Vec::len);
     let mut problems = Vec::new();
     let m = scaled_rows(&samples.matrix(dag, 0, matrix));
     let generic = (0..samples.len()).map(|k| {
@@ -264,22 +261,16 @@ fn freedom(
         return Ok(());
     }
     for vector in reduced_null_vectors(&m, columns) {
-        let part = |range: std::ops::Range<usize>, labels: &[&str]| combination(&vector[range], labels);
         let coordinates: Vec<&str> = names.iter().map(String::as_str).collect();
-        let labels: Vec<&str> = rows.iter().map(|r| r.name.as_str()).collect();
+        // Null vectors in μ alone are redundant rows, reported by name elsewhere.
         if vector[..n].iter().any(|x| x.abs() > 1e-7) {
             problems.push(
                 Diagnostic::error(format!(
                     "the motion is not determined: along ({}) the coordinates may move in any way (gauge freedom)",
-                    part(0..n, &coordinates)
+                    combination(&vector[..n], &coordinates)
                 ))
                 .with_hint("add a constraint row or a driven motion that fixes this combination"),
             );
-        } else {
-            warnings.push(Diagnostic::warning(format!(
-                "constraint rows are redundant: {} = 0; their multipliers are the ones of least norm",
-                part(n..columns, &labels)
-            )));
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }

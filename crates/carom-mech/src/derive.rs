@@ -4,7 +4,8 @@
 //! Promise: every expression of the result contains only state symbols, `t`, parameters and table inputs.
 
 use crate::degenerate::{is_regular, resolve};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::forms::closed_forms;
 use crate::frame::{Frame, dot, gradient};
 use crate::hamiltonian::{Hamilton, hamilton, is_quadratic};
 use crate::lagrangian::{EulerLagrange, euler_lagrange, generalized_force, quadratic_form, tidy};
@@ -13,6 +14,7 @@ use crate::mechanics::{
     Mechanics, RowMechanics,
 };
 use crate::model::{Action, Model, Physics};
+use crate::redundant::dependent_rows;
 use crate::sample::Samples;
 use crate::walls::{StateForm, rows, walls};
 use carom_expr::{Expr, Rational};
@@ -232,11 +234,11 @@ fn finish(
 ) -> Result<Mechanics, Vec<Diagnostic>> {
     let rows = rows(&mut model, frame, &form);
     let walls = walls(&mut model, frame, &form);
-    let mut warnings = Vec::new();
-    let mut samples = samples_on_rows(&model, frame, &common.dynamics, &rows);
+    let mut samples = samples_near_start(&model, frame, &common.dynamics, &rows);
+    let warnings = check_rows(&model, frame, &mut samples, &rows)?;
     let dynamics = match common.dynamics {
         Dynamics::Lagrangian(l) if !is_regular(&model.dag, &mut samples, &l.mass_matrix, &rows) => {
-            Dynamics::Degenerate(resolve(&mut model, frame, &mut samples, l, &rows, &mut warnings)?)
+            Dynamics::Degenerate(resolve(&mut model, frame, &mut samples, l, &rows)?)
         }
         other => other,
     };
@@ -283,7 +285,7 @@ fn finish(
         return Err(problems);
     }
     let Common { momenta, hamiltonian, energy, energy_terms, power, drives, quadratic, .. } = common;
-    Ok(Mechanics {
+    let mut mechanics = Mechanics {
         model,
         free: frame.free.clone(),
         dynamics,
@@ -302,24 +304,38 @@ fn finish(
         quadratic,
         warnings,
         forms: ClosedForms::default(),
-    })
+    };
+    mechanics.forms = closed_forms(&mut mechanics, frame, &mut samples);
+    Ok(mechanics)
 }
 
-/// Generic points on the rows.
-fn samples_on_rows(model: &Model, frame: &Frame, dynamics: &Dynamics, rows: &[RowMechanics]) -> Samples {
-    let dag = &model.dag;
+/// Generic points, not yet on the rows.
+fn samples_near_start(model: &Model, frame: &Frame, dynamics: &Dynamics, rows: &[RowMechanics]) -> Samples {
     let (matrix, hamiltonian) = match dynamics {
         Dynamics::Lagrangian(l) => (&l.mass_matrix, false),
         Dynamics::Degenerate(d) => (&d.lagrangian.mass_matrix, false),
         Dynamics::Hamiltonian(h) => (&h.inverse_mass, true),
     };
     let mut domain: Vec<Expr> = matrix.iter().flatten().copied().collect();
-    let normals: Vec<Vec<Expr>> = rows.iter().map(|r| r.normal.clone()).collect();
-    domain.extend(normals.iter().flatten());
-    let mut samples = Samples::new(model, frame, hamiltonian, &domain);
+    domain.extend(rows.iter().flat_map(|r| r.normal.iter()));
+    Samples::new(model, frame, hamiltonian, &domain)
+}
+
+/// Moves the points onto the holonomic rows; names rows that depend on others.
+fn check_rows(
+    model: &Model,
+    frame: &Frame,
+    samples: &mut Samples,
+    rows: &[RowMechanics],
+) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    // Rows may be dependent everywhere, or only where they hold. Contradictory ones hold nowhere, so ask first.
+    let mut found = dependent_rows(&model.dag, &mut samples.clone(), rows);
     let holonomic: Vec<&RowMechanics> = rows.iter().filter(|r| r.position.is_some()).collect();
     let positions: Vec<Expr> = holonomic.iter().filter_map(|r| r.position).collect();
     let slopes: Vec<Vec<Expr>> = holonomic.iter().map(|r| r.normal.clone()).collect();
-    samples.project(dag, &positions, &slopes, &frame.free_q());
-    samples
+    samples.project(&model.dag, &positions, &slopes, &frame.free_q());
+    if found.is_empty() {
+        found = dependent_rows(&model.dag, &mut samples.clone(), rows);
+    }
+    if found.iter().any(|d| d.severity == Severity::Error) { Err(found) } else { Ok(found) }
 }

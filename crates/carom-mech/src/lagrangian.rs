@@ -201,7 +201,6 @@ pub(crate) fn tidy(dag: &mut Dag, e: Expr) -> Expr {
     dag.simplify(e)
 }
 
-#[allow(clippy::needless_range_loop)] // two entries of the matrix are written at once
 fn tidy_symmetric(dag: &mut Dag, mut matrix: Vec<Vec<Expr>>) -> Vec<Vec<Expr>> {
     for i in 0..matrix.len() {
         for j in 0..=i {

@@ -3,20 +3,30 @@
 //! [`Draft`](draft) (what the file says) → [`Model`] (checked, every formula an expression) → [`Mechanics`]
 //! (equations of motion, constraint rows, impact laws).
 
+#![allow(clippy::needless_range_loop)] // matrices are indexed by row and column
+
 mod degenerate;
 mod derive;
 pub mod diagnostic;
 mod eliminate;
+mod forms;
 mod frame;
 mod hamiltonian;
 mod lagrangian;
+mod legendre;
+mod linearise;
 pub mod mechanics;
 pub mod model;
 mod numeric;
+mod redundant;
 mod sample;
+mod state;
 mod walls;
 
 pub use derive::derive;
 pub use diagnostic::{Diagnostic, Place, Severity};
+pub use linearise::{Linearisation, StateSpace, linearise, state_space};
 pub use mechanics::*;
 pub use model::*;
+pub use redundant::redundancies;
+pub use state::StateValues;

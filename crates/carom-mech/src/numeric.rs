@@ -100,43 +100,6 @@ pub(crate) fn scaled_rows(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Solves M x = b for several right-hand sides by elimination with full row pivoting; `None` when singular.
-pub(crate) fn solve_square(mut m: Vec<Vec<f64>>, mut b: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
-    let n = m.len();
-    let scale: Vec<f64> = m.iter().map(|r| r.iter().fold(0.0f64, |s, x| s.max(x.abs()))).collect();
-    let mut scale = scale;
-    for k in 0..n {
-        let ratio = |i: usize, m: &[Vec<f64>], scale: &[f64]| m[i][k].abs() / scale[i];
-        let best = (k..n).max_by(|&i, &j| ratio(i, &m, &scale).total_cmp(&ratio(j, &m, &scale)))?;
-        if !(m[best][k].abs() > f64::EPSILON * scale[best]) {
-            return None;
-        }
-        m.swap(k, best);
-        b.swap(k, best);
-        scale.swap(k, best);
-        for i in 0..n {
-            if i == k || m[i][k] == 0.0 {
-                continue;
-            }
-            let factor = m[i][k] / m[k][k];
-            for j in k..n {
-                let x = m[k][j];
-                m[i][j] -= factor * x;
-            }
-            for j in 0..b[i].len() {
-                let x = b[k][j];
-                b[i][j] -= factor * x;
-            }
-        }
-    }
-    for k in 0..n {
-        for x in &mut b[k] {
-            *x /= m[k][k];
-        }
-    }
-    Some(b)
-}
-
 /// A small generator of reproducible numbers (splitmix64).
 pub(crate) struct Random(pub u64);
 
@@ -169,13 +132,5 @@ mod tests {
         for (row, b) in rows.iter().zip([14.0, 32.0, 46.0]) {
             assert!((row.iter().zip(&x).map(|(a, b)| a * b).sum::<f64>() - b).abs() < 1e-12);
         }
-    }
-
-    #[test]
-    fn elimination_solves_what_needs_pivoting() {
-        let m = vec![vec![0.0, 1.0], vec![2.0, 3.0]];
-        let x = solve_square(m, vec![vec![1.0], vec![8.0]]).unwrap();
-        assert!((x[0][0] - 2.5).abs() < 1e-15 && (x[1][0] - 1.0).abs() < 1e-15);
-        assert!(solve_square(vec![vec![1.0, 1.0], vec![1.0, 1.0]], vec![vec![0.0], vec![0.0]]).is_none());
     }
 }

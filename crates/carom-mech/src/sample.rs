@@ -31,12 +31,14 @@ impl Sized {
     }
 }
 
+#[derive(Clone)]
 struct Point {
     symbols: Vec<f64>,
     known: HashMap<Expr, Sized>,
 }
 
 /// Random states of a model.
+#[derive(Clone)]
 pub(crate) struct Samples {
     points: Vec<Point>,
     /// Positions, velocities (or momenta) of the free coordinates: what is moved to satisfy conditions.
@@ -92,6 +94,11 @@ impl Samples {
             }
         }
         Samples { points, state }
+    }
+
+    /// One given point.
+    pub fn at(symbols: Vec<f64>, state: Vec<Expr>) -> Samples {
+        Samples { points: vec![Point { symbols, known: HashMap::new() }], state }
     }
 
     /// Number of points.

@@ -1,4 +1,5 @@
 //! Degenerate Lagrangians: hidden constraints, contradictions, gauge freedom.
+#![allow(clippy::needless_range_loop)]
 
 mod support;
 
