@@ -1,3 +1,8 @@
 //! Motion and mechanics to pictures and text. Pure: data in, bytes out; no file, no clock, no network.
 
+pub mod draw;
+pub mod formula;
+pub mod plot;
+mod suggest;
 pub mod table;
+pub mod track;

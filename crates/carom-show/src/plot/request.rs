@@ -1,0 +1,167 @@
+//! What `--plot` says, read.
+//!
+//! ```text
+//! theta1, theta2            curves over time, in one panel
+//! energy                    a group: kinetic, potential and total energy
+//! theta2' vs theta2         a curve in the plane of two signals
+//! theta' vs theta at apex   the points of a recorded event: a Poincaré section
+//! ```
+
+use super::signals::{Catalog, Kind, Signal};
+use crate::suggest::nearest;
+use carom_mech::{Action, Diagnostic, Severity};
+
+/// One panel.
+pub enum Panel<'c, 'a> {
+    /// Curves over time.
+    Time(Vec<&'c Signal<'a>>),
+    /// One signal against another; at the records of an event, if given.
+    Plane {
+        /// Upwards.
+        y: &'c Signal<'a>,
+        /// To the right.
+        x: &'c Signal<'a>,
+        /// Index of the event.
+        event: Option<usize>,
+    },
+}
+
+/// Reads one request.
+pub fn read<'c, 'a>(catalog: &'c Catalog<'a>, text: &str) -> Result<Panel<'c, 'a>, Vec<Diagnostic>> {
+    if let Some((y, rest)) = split_word(text, "vs") {
+        let (x, event) = match split_word(rest, "at") {
+            Some((x, event)) => (x, Some(event)),
+            None => (rest, None),
+        };
+        let mut problems = Vec::new();
+        let mut one = |name: &str| match catalog.find(name) {
+            Ok(found) if found.len() == 1 => Some(found[0]),
+            Ok(_) => {
+                // `energy` alone is a group; against something it is the sum.
+                let exact = catalog.signals.iter().find(|s| s.name == name);
+                if exact.is_none() {
+                    problems.push(error(format!("`{name}` is several signals"), "name one of them".into()));
+                }
+                exact
+            }
+            Err(problem) => {
+                problems.push(problem);
+                None
+            }
+        };
+        let (y, x) = (one(y), one(x));
+        let event = event.map(|name| find_event(catalog, name)).transpose().map_err(|p| problems.push(p));
+        return match (y, x, event) {
+            (Some(y), Some(x), Ok(event)) => Ok(Panel::Plane { y, x, event }),
+            _ => Err(problems),
+        };
+    }
+    let mut signals: Vec<&Signal<'_>> = Vec::new();
+    let mut problems = Vec::new();
+    for name in text.split(',').map(str::trim).filter(|n| !n.is_empty()) {
+        match catalog.find(name) {
+            Ok(found) => {
+                for s in found {
+                    if signals.iter().all(|known| known.name != s.name) {
+                        signals.push(s);
+                    }
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() && signals.is_empty() {
+        problems.push(error("nothing to plot was named".into(), "for example --plot \"energy\"".into()));
+    }
+    if problems.is_empty() { Ok(Panel::Time(signals)) } else { Err(problems) }
+}
+
+/// The panels of a motion when none are asked for: positions, velocities, energies, gaps, then phase portraits.
+pub fn default_panels<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<Panel<'c, 'a>> {
+    let of = |f: &dyn Fn(&Kind) -> bool| catalog.signals.iter().filter(|s| f(&s.kind)).collect::<Vec<_>>();
+    let mut panels: Vec<Panel<'c, 'a>> = Vec::new();
+    let positions = of(&|k| matches!(k, Kind::Position(_)));
+    let velocities = of(&|k| matches!(k, Kind::Velocity(_)));
+    panels.extend(apart(catalog, positions.clone()).into_iter().map(Panel::Time));
+    panels.extend(apart(catalog, velocities.clone()).into_iter().map(Panel::Time));
+    if let Ok(energy) = catalog.find("energies") {
+        panels.push(Panel::Time(energy));
+    }
+    panels.extend(apart(catalog, of(&|k| *k == Kind::Gap)).into_iter().map(Panel::Time));
+    panels.extend(apart(catalog, of(&|k| *k == Kind::Output)).into_iter().map(Panel::Time));
+    let multipliers = of(&|k| matches!(k, Kind::Force(_)));
+    let nonzero = |s: &&Signal<'_>| catalog.values(s, &catalog.track.knots).iter().any(|v| v.abs() > 0.0);
+    panels.extend(
+        apart(catalog, multipliers.into_iter().filter(nonzero).collect()).into_iter().map(Panel::Time),
+    );
+    panels.truncate(8);
+    let varies = |s: &Signal<'_>| {
+        let values = catalog.values(s, &catalog.track.knots);
+        let finite = || values.iter().filter(|v| v.is_finite());
+        let low = finite().fold(f64::INFINITY, |a, &b| a.min(b));
+        finite().any(|v| (v - low).abs() > 1e-9 * low.abs().max(1e-9))
+    };
+    let named = |name: &str| positions.iter().copied().find(|s| s.name == name);
+    let mut planes = Vec::new();
+    if let (Some(x), Some(y)) = (named("x"), named("y")) {
+        planes.push(Panel::Plane { y, x, event: None });
+    }
+    for (&x, &y) in positions.iter().zip(&velocities).filter(|(x, y)| varies(x) && varies(y)) {
+        planes.push(Panel::Plane { y, x, event: None });
+    }
+    planes.truncate(2);
+    panels.extend(planes);
+    panels
+}
+
+/// Signals that share an axis well: the same unit, and magnitudes within a factor of 20; at most six together.
+fn apart<'c, 'a>(catalog: &Catalog<'a>, signals: Vec<&'c Signal<'a>>) -> Vec<Vec<&'c Signal<'a>>> {
+    let mut groups: Vec<(Vec<&'c Signal<'a>>, f64, f64)> = Vec::new();
+    for s in signals {
+        let values = catalog.values(s, &catalog.track.knots);
+        let size = values.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
+        let fits = |(group, low, high): &(Vec<&Signal<'_>>, f64, f64)| {
+            let near = size == 0.0 || *high == 0.0 || (size < 20.0 * low && *high < 20.0 * size);
+            group.len() < 6 && group[0].unit == s.unit && near
+        };
+        match groups.iter_mut().find(|g| fits(g)) {
+            Some((group, low, high)) => {
+                group.push(s);
+                if size > 0.0 {
+                    *low = if *low == 0.0 { size } else { low.min(size) };
+                    *high = high.max(size);
+                }
+            }
+            None => groups.push((vec![s], size, size)),
+        }
+    }
+    groups.into_iter().map(|g| g.0).collect()
+}
+
+fn find_event(catalog: &Catalog<'_>, name: &str) -> Result<usize, Diagnostic> {
+    let events = &catalog.track.mechanics.model.events;
+    if let Some(i) = events.iter().position(|e| e.name == name) {
+        return Ok(i);
+    }
+    let hint = match nearest(name, events.iter().map(|e| e.name.as_str())) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if events.is_empty() => {
+            "the model has no [event.…] table; add one with action = \"record\"".into()
+        }
+        None => {
+            let recorded = events.iter().filter(|e| !matches!(e.action, Action::Stop));
+            format!("known are {}", recorded.map(|e| e.name.as_str()).collect::<Vec<_>>().join(", "))
+        }
+    };
+    Err(error(format!("unknown event `{name}`"), hint))
+}
+
+/// Splits at a word that stands alone.
+fn split_word<'t>(text: &'t str, word: &str) -> Option<(&'t str, &'t str)> {
+    let (before, after) = text.split_once(&format!(" {word} "))?;
+    Some((before.trim(), after.trim()))
+}
+
+fn error(message: String, hint: String) -> Diagnostic {
+    Diagnostic { severity: Severity::Error, place: None, message, hint: Some(hint) }
+}
