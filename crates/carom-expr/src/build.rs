@@ -92,6 +92,11 @@ impl Dag {
     /// assert_eq!(e, dag.add(one, x));
     /// ```
     pub fn linear(&mut self, constant: Rational, summands: &[(Rational, Expr)]) -> Expr {
+        if let ([(c, e)], true) = (summands, constant.is_zero())
+            && c.is_one()
+        {
+            return *e;
+        }
         let mut total = constant;
         let mut floats = 0.0;
         let mut terms: Vec<(Rational, Expr)> = Vec::with_capacity(summands.len());

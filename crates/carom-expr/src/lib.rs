@@ -10,14 +10,18 @@ mod build;
 mod calculus;
 mod dag;
 mod evaluate;
+mod factor;
 mod fold;
 mod hash;
 mod lex;
+mod measure;
 mod number;
 mod order;
 mod parse;
+mod polynomial;
 mod simplify;
 mod solve;
+mod trig;
 
 pub use dag::{Constant, Dag, Expr, Function, Node, Symbol};
 pub use evaluate::evaluate_function;

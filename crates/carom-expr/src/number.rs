@@ -202,6 +202,21 @@ impl Rational {
             denominator: base.denominator.checked_pow(n)?,
         })
     }
+    /// The greatest rational that divides both into whole numbers: gcd of numerators over lcm of denominators.
+    ///
+    /// ```
+    /// # use carom_expr::Rational;
+    /// let (a, b) = (Rational::new(3, 2).unwrap(), Rational::new(3, 4).unwrap());
+    /// assert_eq!(a.common_divisor(b), Rational::new(3, 4));
+    /// ```
+    pub fn common_divisor(self, other: Rational) -> Option<Rational> {
+        let numerator = gcd(self.numerator.unsigned_abs(), other.numerator.unsigned_abs());
+        let shared = gcd(self.denominator.unsigned_abs(), other.denominator.unsigned_abs()) as i128;
+        Rational::new(
+            i128::try_from(numerator).ok()?,
+            self.denominator.checked_mul(other.denominator / shared)?,
+        )
+    }
     /// `|a|`
     pub fn abs(self) -> Rational {
         Rational { numerator: self.numerator.abs(), denominator: self.denominator }

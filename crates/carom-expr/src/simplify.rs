@@ -1,15 +1,235 @@
 //! Simplification: the same value, written as a textbook would.
+//!
+//! From the leaves up, each sum is tried in up to three ways: as it stands with simplified parts, multiplied out with
+//! the trigonometric identities applied and common factors pulled out, and over a common denominator. The shortest
+//! is kept ([`Dag::length`]), the first of these when none is shorter.
+//!
+//! Promise: the value is the same wherever the original has one; the result depends on the expression alone, not on
+//! what else the DAG holds; the time is bounded, because what would pass the limits of `polynomial` keeps its form.
 
-use crate::dag::{Dag, Expr};
+use crate::dag::{Dag, Expr, Function, Node};
+use crate::factor;
+use crate::measure::Lengths;
+use crate::number::Rational;
+use crate::polynomial::{Expander, Polynomial, UNIT, exponent};
+use crate::trig;
+use std::rc::Rc;
+
+/// Most terms of a sum that is brought over a common denominator.
+const MOST_FRACTIONS: usize = 100;
+
+/// Most terms of a product that is tried multiplied out.
+const MOST_MULTIPLIED: usize = 1000;
 
 impl Dag {
     /// An expression with the same value, as short as the rules can make it.
+    ///
+    /// ```
+    /// # use carom_expr::{Dag, Function};
+    /// let mut dag = Dag::new();
+    /// let (a, b) = (dag.symbol("a"), dag.symbol("b"));
+    /// let (ca, cb) = (dag.function(Function::Cos, &[a]), dag.function(Function::Cos, &[b]));
+    /// let (sa, sb) = (dag.function(Function::Sin, &[a]), dag.function(Function::Sin, &[b]));
+    /// let (cc, ss) = (dag.mul(ca, cb), dag.mul(sa, sb));
+    /// let sum = dag.add(cc, ss);
+    /// let difference = dag.sub(a, b);
+    /// assert_eq!(dag.simplify(sum), dag.function(Function::Cos, &[difference]));
+    /// ```
     pub fn simplify(&mut self, e: Expr) -> Expr {
         self.simplify_all(&[e])[0]
     }
 
     /// [`Dag::simplify`] for many expressions, sharing the work on common parts.
+    ///
+    /// ```
+    /// # use carom_expr::Dag;
+    /// let mut dag = Dag::new();
+    /// let (x, y) = (dag.symbol("x"), dag.symbol("y"));
+    /// let (xy, xx) = (dag.mul(x, y), dag.mul(x, x));
+    /// let quotient = dag.div(xy, xx);
+    /// assert_eq!(dag.simplify_all(&[x, quotient]), vec![x, quotient]);
+    /// ```
     pub fn simplify_all(&mut self, roots: &[Expr]) -> Vec<Expr> {
-        roots.to_vec()
+        let mut run = Run { expander: Expander::new(), lengths: Lengths::default() };
+        let unknown: Vec<Expr> = roots.iter().copied().filter(|e| !self.simplified.contains_key(e)).collect();
+        for e in self.reachable(&unknown) {
+            if self.simplified.contains_key(&e) {
+                continue;
+            }
+            let shorter = run.simplify_node(self, e);
+            self.simplified.insert(e, shorter);
+            // What came out is as simple as it gets.
+            self.simplified.entry(shorter).or_insert(shorter);
+        }
+        roots.iter().map(|e| self.simplified[e]).collect()
+    }
+}
+
+/// One call: what it has learned.
+struct Run {
+    expander: Expander,
+    lengths: Lengths,
+}
+
+impl Run {
+    /// Simplifies a node whose children are simplified.
+    fn simplify_node(&mut self, dag: &mut Dag, e: Expr) -> Expr {
+        match dag.node(e).clone() {
+            Node::Number(_) | Node::Float(_) | Node::Constant(_) | Node::Symbol(_) => e,
+            Node::Function(f, args) => {
+                let args: Vec<Expr> = args.iter().map(|a| dag.simplified[a]).collect();
+                dag.function(f, &args)
+            }
+            Node::Power(b, n) => {
+                let (b, n) = (dag.simplified[&b], dag.simplified[&n]);
+                dag.power(b, n)
+            }
+            Node::Product(c, factors) => {
+                let factors: Vec<(Expr, Rational)> =
+                    factors.iter().map(|&(b, n)| (dag.simplified[&b], n)).collect();
+                let product = dag.monomials(c, &factors);
+                self.simplify_product(dag, product)
+            }
+            Node::Sum(c, terms) => {
+                let terms: Vec<(Rational, Expr)> =
+                    terms.iter().map(|&(k, t)| (k, dag.simplified[&t])).collect();
+                let sum = dag.linear(c, &terms);
+                match dag.node(sum) {
+                    Node::Sum(..) => self.simplify_sum(dag, sum),
+                    Node::Product(..) => self.simplify_product(dag, sum),
+                    _ => sum,
+                }
+            }
+        }
+    }
+
+    /// The shorter of two; the first when equal.
+    fn shorter(&mut self, dag: &Dag, a: Expr, b: Expr) -> Expr {
+        if self.lengths.of(dag, b) < self.lengths.of(dag, a) { b } else { a }
+    }
+
+    /// A sum of simplified terms.
+    fn simplify_sum(&mut self, dag: &mut Dag, sum: Expr) -> Expr {
+        let Some(expanded) = self.expander.expand(dag, sum) else { return sum };
+        let Some(short) = trig::shorten(dag, &expanded) else { return sum };
+        let short = Rc::new(short);
+        let written = factor::write(dag, &mut self.lengths, &short);
+        let mut best = self.shorter(dag, sum, written);
+        if let Some(fraction) = self.over_common_denominator(dag, &short) {
+            best = self.shorter(dag, best, fraction);
+        }
+        // A result that is a sum is known by its shortened terms from now on.
+        if matches!(dag.node(best), Node::Sum(..) | Node::Product(..)) {
+            self.expander.known.insert(best, Some(short));
+        }
+        best
+    }
+
+    /// `a/d + b/e = (a e + b d)/(d e)`; `None` when no term has a denominator of its own.
+    fn over_common_denominator(&mut self, dag: &mut Dag, p: &Polynomial) -> Option<Expr> {
+        if p.len() < 2 || p.len() > MOST_FRACTIONS {
+            return None;
+        }
+        // The most negative exponent of each atom.
+        let mut denominator: Vec<(u32, i32)> = Vec::new();
+        for &(atom, n) in p.iter().flat_map(|(m, _)| m.iter()) {
+            if n < 0 && n % UNIT == 0 {
+                match denominator.binary_search_by_key(&atom, |f| f.0) {
+                    Ok(at) => denominator[at].1 = denominator[at].1.max(-n),
+                    Err(at) => denominator.insert(at, (atom, -n)),
+                }
+            }
+        }
+        let everywhere = |&(atom, n): &(u32, i32)| p.iter().all(|(m, _)| m.contains(&(atom, -n)));
+        if denominator.iter().all(everywhere) {
+            return None;
+        }
+        let numerator = self.expander.times_monomial(dag, p, &denominator)?;
+        let numerator = trig::shorten(dag, &numerator)?;
+        if numerator.is_empty() {
+            return Some(dag.zero());
+        }
+        let split = factor::split(dag, &mut self.lengths, &numerator);
+        let mut powers = split.content;
+        powers.push((split.sum, Rational::ONE));
+        powers.extend(denominator.iter().map(|&(atom, n)| (Expr(atom), exponent(-n))));
+        Some(dag.monomials(split.coefficient, &powers))
+    }
+
+    /// A product of simplified factors: what divides a sum among them leaves it, to cancel or to join the rest.
+    fn simplify_product(&mut self, dag: &mut Dag, product: Expr) -> Expr {
+        let Node::Product(c, factors) = dag.node(product).clone() else { return product };
+        let mut kept = Vec::with_capacity(factors.len());
+        let mut exponentials = Vec::new();
+        for &(base, n) in factors.iter() {
+            match dag.node(base) {
+                Node::Function(Function::Exp, args) => exponentials.push((n, args[0])),
+                _ => kept.push((base, n)),
+            }
+        }
+        match *exponentials.as_slice() {
+            [] => {}
+            [(n, arg)] => kept.push((dag.function(Function::Exp, &[arg]), n)),
+            _ => {
+                // exp(a)ᵐ exp(b)ⁿ = exp(m a + n b)
+                let total = dag.linear(Rational::ZERO, &exponentials);
+                let total = self.simplify_plain_sum(dag, total);
+                kept.push((dag.function(Function::Exp, &[total]), Rational::ONE));
+            }
+        }
+        // Sums below the line are always split, so that equal denominators are equal expressions.
+        let mut split = Vec::with_capacity(kept.len());
+        for (base, n) in &mut kept {
+            let mut whole = *base;
+            if n.is_integer() && matches!(dag.node(*base), Node::Sum(..)) {
+                whole = self.split(dag, *base);
+                if n.is_negative() {
+                    *base = whole;
+                }
+            }
+            split.push((whole, *n));
+        }
+        let (kept, split) = (dag.monomials(c, &kept), dag.monomials(c, &split));
+        let best = self.shorter(dag, kept, split);
+        self.multiplied_out(dag, best)
+    }
+
+    /// A product of few terms multiplied out, if that is not longer: `(2 a + b)/2 = a + b/2`.
+    fn multiplied_out(&mut self, dag: &mut Dag, product: Expr) -> Expr {
+        let Node::Product(_, factors) = dag.node(product).clone() else { return product };
+        let mut terms = 1_usize;
+        for &(base, n) in factors.iter() {
+            if let (Node::Sum(_, inner), Some(n @ 1..)) = (dag.node(base), n.to_integer()) {
+                terms =
+                    terms.saturating_mul(inner.len().saturating_pow(u32::try_from(n).unwrap_or(u32::MAX)));
+            }
+        }
+        if terms == 1 || terms > MOST_MULTIPLIED {
+            return product;
+        }
+        let Some(expanded) = self.expander.expand(dag, product) else { return product };
+        let Some(short) = trig::shorten(dag, &expanded) else { return product };
+        let written = factor::write(dag, &mut self.lengths, &short);
+        self.shorter(dag, written, product)
+    }
+
+    /// Simplifies `e` if it is a sum.
+    fn simplify_plain_sum(&mut self, dag: &mut Dag, e: Expr) -> Expr {
+        match dag.node(e) {
+            Node::Sum(..) => self.simplify_sum(dag, e),
+            _ => e,
+        }
+    }
+
+    /// A sum as number times common factors times the rest; itself when nothing is common.
+    fn split(&mut self, dag: &mut Dag, sum: Expr) -> Expr {
+        let Some(expanded) = self.expander.expand(dag, sum) else { return sum };
+        let split = factor::split(dag, &mut self.lengths, &expanded);
+        if split.content.is_empty() && split.coefficient.is_one() {
+            return sum;
+        }
+        let mut parts = split.content;
+        parts.push((split.sum, Rational::ONE));
+        dag.monomials(split.coefficient, &parts)
     }
 }
