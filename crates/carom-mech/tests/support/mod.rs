@@ -1,6 +1,9 @@
 //! Models by hand, and numbers to compare with.
 #![allow(dead_code)]
 
+pub mod hyper;
+pub mod independent;
+
 use carom_expr::{Dag, Expr};
 use carom_mech::{
     Coordinate, Driven, Model, Parameter, Physics, Row, RowKind, RunSettings, Start, View, Wall,
