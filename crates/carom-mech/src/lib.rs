@@ -5,9 +5,11 @@
 
 #![allow(clippy::needless_range_loop)] // matrices are indexed by row and column
 
+mod check;
 mod degenerate;
 mod derive;
 pub mod diagnostic;
+pub mod draft;
 mod eliminate;
 mod forms;
 mod frame;
@@ -20,11 +22,15 @@ pub mod model;
 mod numeric;
 mod redundant;
 mod sample;
+pub mod schema;
 mod state;
+mod suggest;
 mod walls;
 
+pub use check::load;
 pub use derive::derive;
 pub use diagnostic::{Diagnostic, Place, Severity};
+pub use draft::Draft;
 pub use linearise::{Linearisation, StateSpace, linearise, state_space};
 pub use mechanics::*;
 pub use model::*;

@@ -1,0 +1,628 @@
+//! Tree → draft: which tables and keys exist, and what kind of value each takes.
+//!
+//! Promise: every key of the file is either understood or reported, once.
+
+use super::tree::{self, Key, Table, Value};
+use super::{
+    Assignment, At, Body, Draft, Event, Force, Formula, FormulaKind, Input, Point, Signal, Wall, Word,
+};
+use crate::diagnostic::{Diagnostic, Source};
+use crate::schema;
+use crate::suggest::nearest;
+use std::ops::Range;
+use std::path::Path;
+
+/// Reads the model file.
+pub(super) fn read(source: Source, file_name: &str) -> (Draft, Vec<Diagnostic>) {
+    let (root, problems) = tree::read(&source);
+    let folder = Path::new(file_name).parent().map(Path::to_path_buf).unwrap_or_default();
+    let draft = Draft { file: file_name.to_owned(), folder, ..Draft::default() };
+    let mut reader = Reader { source, draft, problems, has_physics: false, has_name: false };
+    reader.root(&root);
+    let Reader { source, mut draft, mut problems, .. } = reader;
+    draft.broken = problems.iter().any(Diagnostic::is_error);
+    draft.sources.push(source);
+    crate::diagnostic::tidy(&mut problems);
+    (draft, problems)
+}
+
+struct Reader {
+    source: Source,
+    draft: Draft,
+    problems: Vec<Diagnostic>,
+    /// The file says somewhere how the physics is given, so `lagrangian` in a table may be a name of the author's.
+    has_physics: bool,
+    has_name: bool,
+}
+
+fn at(range: Range<usize>) -> At {
+    At { source: 0, start: range.start, end: range.end }
+}
+
+fn word(key: &Key) -> Word {
+    Word { text: key.text.clone(), at: at(key.range.clone()) }
+}
+
+impl Reader {
+    fn error(&mut self, range: Range<usize>, message: impl Into<String>, hint: impl Into<String>) {
+        let place = self.source.place(range);
+        self.problems.push(Diagnostic::error(message).at(place).with_hint(hint));
+    }
+
+    fn root(&mut self, root: &Table) {
+        self.has_name = root.get("name").is_some();
+        self.has_physics =
+            ["lagrangian", "hamiltonian", "energy", "body"].iter().any(|key| root.get(key).is_some());
+        for (key, value) in &root.entries {
+            let name = key.text.as_str();
+            match (name, value) {
+                (_, Value::Table(table)) if schema::tables().contains(&name) => self.table(key, table),
+                (_, Value::Broken(_)) if schema::tables().contains(&name) => {}
+                _ if schema::keys("").any(|k| k == name) => self.top(key, value),
+                _ if schema::tables().contains(&name) => {
+                    self.error(key.range.clone(), format!("`{name}` is a table"), example(name));
+                }
+                (_, Value::Table(_)) => self.unknown_table(key, value),
+                _ => self.unknown_top(key),
+            }
+        }
+    }
+
+    fn unknown_table(&mut self, key: &Key, value: &Value) {
+        let name = &key.text;
+        let alias = match name.as_str() {
+            "constraints" | "constraint" => Some("holonomic"),
+            "walls" | "contact" | "contacts" => Some("wall"),
+            "initial" | "initial_conditions" | "init" => Some("start"),
+            "params" | "constants" => Some("parameters"),
+            "definitions" | "variables" | "let" => Some("define"),
+            "simulation" | "simulate" | "solver" | "options" => Some("run"),
+            "inputs" => Some("input"),
+            "outputs" => Some("output"),
+            "driver" | "prescribed" => Some("driven"),
+            _ => None,
+        };
+        let hint = match alias.or_else(|| nearest(name, schema::tables())) {
+            Some(table) => format!("did you mean [{}]?", shown(table)),
+            None if schema::keys("").any(|k| k == name) => {
+                format!("`{name}` is a key: write {name} = … above the first [table]")
+            }
+            None => format!("tables are [{}]", schema::tables().join("], [")),
+        };
+        let range = if key.range.is_empty() { value.range() } else { key.range.clone() };
+        self.error(range, format!("unknown table [{name}]"), hint);
+    }
+
+    fn unknown_top(&mut self, key: &Key) {
+        let name = &key.text;
+        // A key whose table was forgotten.
+        let home = schema::schema().iter().find(|e| e.key == name && !e.table.is_empty());
+        let hint = match (nearest(name, schema::keys("")), home) {
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, Some(entry)) => format!("it belongs into [{}]", shown(entry.table.trim_end_matches(".*"))),
+            (None, None) => match nearest(name, schema::tables()) {
+                Some(table) => format!("did you mean the table [{}]?", shown(table)),
+                None => {
+                    let keys: Vec<&str> = schema::keys("").collect();
+                    format!(
+                        "keys before the first table are {}; numbers go into [parameters]",
+                        keys.join(", ")
+                    )
+                }
+            },
+        };
+        self.error(key.range.clone(), format!("unknown key `{name}`"), hint);
+    }
+
+    fn top(&mut self, key: &Key, value: &Value) {
+        match key.text.as_str() {
+            "name" => self.draft.name = self.text(value, "name = \"My model\"").map(|w| w.text),
+            "coordinates" => {
+                if let Some(names) = self.names(value, "coordinates = [\"x\", \"y\"]") {
+                    self.draft.coordinates = names;
+                }
+            }
+            "momenta" => {
+                let names = self.names(value, "momenta = [\"p_x\", \"p_y\"]");
+                self.draft.momenta = names.map(|names| (names, at(value.range())));
+            }
+            "gravity" => {
+                let list = self.list(value, "gravity = [0.0, \"-g\"]");
+                self.draft.gravity = list.map(|list| (list, at(value.range())));
+            }
+            "lagrangian" => self.draft.lagrangian = Some((word(key), self.formula(value))),
+            _ => self.draft.hamiltonian = Some((word(key), self.formula(value))),
+        }
+    }
+
+    fn table(&mut self, key: &Key, table: &Table) {
+        match key.text.as_str() {
+            "parameters" => self.draft.parameters = self.assignments(table, "parameters"),
+            "define" => self.draft.definitions = self.assignments(table, "define"),
+            "holonomic" => self.draft.holonomic = self.assignments(table, "holonomic"),
+            "nonholonomic" => self.draft.nonholonomic = self.assignments(table, "nonholonomic"),
+            "driven" => self.draft.driven = self.assignments(table, "driven"),
+            "output" => self.draft.outputs = self.assignments(table, "output"),
+            "input" => self.inputs(table),
+            "units" => {
+                for (key, value) in &table.entries {
+                    if !self.misplaced(key, value)
+                        && let Some(unit) = self.text(value, "theta = \"rad\"")
+                    {
+                        self.draft.units.push((word(key), unit.text));
+                    }
+                }
+            }
+            "energy" => self.energy(key, table),
+            "start" => self.start(table),
+            "run" => self.run(table),
+            "view" => self.view(table),
+            "wall" | "force" | "body" | "event" => self.labelled(key, table),
+            _ => {}
+        }
+    }
+
+    fn labelled(&mut self, kind: &Key, table: &Table) {
+        for (key, value) in &table.entries {
+            let Value::Table(inner) = value else {
+                if !matches!(value, Value::Broken(_)) && !self.misplaced(key, value) {
+                    let kind = &kind.text;
+                    let known = schema::keys(&format!("{kind}.*")).any(|k| k == key.text);
+                    let message = if known {
+                        format!("a {kind} needs a name")
+                    } else {
+                        format!("unknown key `{}`", key.text)
+                    };
+                    self.error(key.range.clone(), message, format!("write [{kind}.{}]", sample_label(kind)));
+                }
+                continue;
+            };
+            match kind.text.as_str() {
+                "wall" => self.wall(key, inner),
+                "force" => self.force(key, inner),
+                "body" => self.body(key, inner),
+                _ => self.event(key, inner),
+            }
+        }
+    }
+
+    /// Reports a key that a table does not have.
+    fn unknown(&mut self, table: &str, key: &Key, value: &Value) {
+        if self.misplaced(key, value) {
+            return;
+        }
+        let shown_table = table.trim_end_matches(".*");
+        let keys: Vec<&str> = schema::keys(table).collect();
+        let alias = match (table, key.text.as_str()) {
+            ("wall.*", "e" | "restitution_coefficient" | "bounce") => Some("restitution"),
+            ("wall.*", "phi" | "distance" | "function") => Some("gap"),
+            ("run", "end" | "t_end" | "tend" | "stop" | "time" | "duration" | "to") => Some("until"),
+            ("run", "start" | "t0" | "begin") => Some("from"),
+            ("run", "dt" | "h") => Some("step"),
+            ("run", "tol" | "rtol" | "atol" | "accuracy") => Some("tolerance"),
+            ("run", "solver" | "integrator") => Some("method"),
+            ("body.*" | "force.*", "position" | "point" | "where") => Some("at"),
+            ("force.*", "force" | "value") => Some("vector"),
+            ("start", "positions" | "q") => Some("position"),
+            ("start", "velocities" | "v") => Some("velocity"),
+            ("start", "momenta" | "p") => Some("momentum"),
+            ("energy", "T") => Some("kinetic"),
+            ("energy", "V" | "U") => Some("potential"),
+            ("energy", "rayleigh" | "R") => Some("dissipation"),
+            _ => None,
+        };
+        let hint = match alias.or_else(|| nearest(&key.text, keys.iter().copied())) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if table == "start" => {
+                format!("write position = {{ {} = … }} or velocity = {{ {0} = … }}", key.text)
+            }
+            None => format!("keys of [{shown_table}] are {}", keys.join(", ")),
+        };
+        self.error(key.range.clone(), format!("unknown key `{}` in [{shown_table}]", key.text), hint);
+    }
+
+    /// Is this a key of the top of the file that fell into a table? Reports it.
+    fn misplaced(&mut self, key: &Key, value: &Value) -> bool {
+        let array = matches!(value, Value::Array(..));
+        let string = matches!(value, Value::String(..));
+        let misplaced = match key.text.as_str() {
+            "coordinates" | "momenta" | "gravity" => array,
+            "name" => string && !self.has_name,
+            "lagrangian" | "hamiltonian" => string && !self.has_physics,
+            _ => false,
+        };
+        if !misplaced {
+            return false;
+        }
+        // Used as if it stood in its place, so that what depends on it is not reported as well.
+        self.top(key, value);
+        let message = format!("`{}` stands inside a table", key.text);
+        self.error(key.range.clone(), message, "move it above the first [table]");
+        true
+    }
+
+    // ---- values -----------------------------------------------------------------------------------------
+
+    fn formula(&mut self, value: &Value) -> Formula {
+        let place = at(value.range());
+        let (text, kind) = match value {
+            Value::String(text, _) => (text.clone(), FormulaKind::Text),
+            Value::Number(text, _) => (text.clone(), FormulaKind::Number),
+            Value::Broken(_) => (String::new(), FormulaKind::Broken),
+            other => {
+                let message = format!("a number or a formula should stand here, not {}", other.kind());
+                self.error(other.range(), message, "write 1.0 or \"2*m\"");
+                (String::new(), FormulaKind::Broken)
+            }
+        };
+        Formula { text, at: place, kind }
+    }
+
+    fn text(&mut self, value: &Value, sample: &str) -> Option<Word> {
+        match value {
+            Value::String(text, range) => Some(Word { text: text.clone(), at: at(range.clone()) }),
+            Value::Broken(_) => None,
+            other => {
+                let message = format!("text should stand here, not {}", other.kind());
+                self.error(other.range(), message, format!("write {sample}"));
+                None
+            }
+        }
+    }
+
+    fn names(&mut self, value: &Value, sample: &str) -> Option<Vec<Word>> {
+        match value {
+            Value::Array(items, _) => {
+                let mut names = Vec::new();
+                for item in items {
+                    names.extend(self.text(item, sample));
+                }
+                Some(names)
+            }
+            Value::Broken(_) => None,
+            other => {
+                let message = format!("a list of names should stand here, not {}", other.kind());
+                self.error(other.range(), message, format!("write {sample}"));
+                None
+            }
+        }
+    }
+
+    fn list(&mut self, value: &Value, sample: &str) -> Option<Vec<Formula>> {
+        match value {
+            Value::Array(items, _) => Some(items.iter().map(|item| self.formula(item)).collect()),
+            Value::Broken(_) => None,
+            other => {
+                let message = format!("a list should stand here, not {}", other.kind());
+                self.error(other.range(), message, format!("write {sample}"));
+                None
+            }
+        }
+    }
+
+    /// A table of names of the author's own.
+    fn assignments(&mut self, table: &Table, name: &str) -> Vec<Assignment> {
+        let mut out = Vec::new();
+        for (key, value) in &table.entries {
+            if self.misplaced(key, value) {
+                continue;
+            }
+            if let Value::Table(inner) = value {
+                if let (false, Some((first, _))) = (key.text.is_empty(), inner.entries.first()) {
+                    let message = format!("`{}.{}` is not a name", key.text, first.text);
+                    let hint = format!("write {}_{}", key.text, first.text);
+                    self.error(key.range.start..first.range.end.max(key.range.end), message, hint);
+                } else {
+                    let message = format!("a formula should stand here, not {}", value.kind());
+                    self.error(value.range(), message, format!("[{name}] {} = \"…\"", key.text));
+                }
+                out.push((word(key), broken(at(key.range.clone()))));
+                continue;
+            }
+            out.push((word(key), self.formula(value)));
+        }
+        out
+    }
+
+    /// `{ x = 1.0, y = "2*a" }`
+    fn inline(&mut self, value: &Value, sample: &str) -> Vec<Assignment> {
+        match value {
+            Value::Table(table) => {
+                table.entries.iter().map(|(key, value)| (word(key), self.formula(value))).collect()
+            }
+            Value::Broken(_) => Vec::new(),
+            other => {
+                let message = format!("a table {{ … }} should stand here, not {}", other.kind());
+                self.error(other.range(), message, format!("write {sample}"));
+                Vec::new()
+            }
+        }
+    }
+
+    // ---- tables -----------------------------------------------------------------------------------------
+
+    fn energy(&mut self, key: &Key, table: &Table) {
+        let range = if table.range.is_empty() { key.range.clone() } else { table.range.clone() };
+        self.draft.energy = Some(at(range));
+        for (key, value) in &table.entries {
+            match key.text.as_str() {
+                "kinetic" => self.draft.kinetic = Some((word(key), self.formula(value))),
+                "potential" => self.draft.potential = Some((word(key), self.formula(value))),
+                "dissipation" => self.draft.dissipation = Some((word(key), self.formula(value))),
+                _ => self.unknown("energy", key, value),
+            }
+        }
+    }
+
+    fn inputs(&mut self, table: &Table) {
+        for (key, value) in &table.entries {
+            if self.misplaced(key, value) {
+                continue;
+            }
+            let signal = match value {
+                Value::Table(inner) => self.table_input(key, inner),
+                other => match self.formula(other) {
+                    formula if formula.kind == FormulaKind::Broken => Signal::Broken,
+                    formula => Signal::Formula(formula),
+                },
+            };
+            self.draft.inputs.push(Input { name: word(key), signal });
+        }
+    }
+
+    fn table_input(&mut self, name: &Key, table: &Table) -> Signal {
+        let sample = "u = { file = \"u.csv\", column = \"u\" }";
+        let (mut file, mut column, mut time) = (None, None, None);
+        for (key, value) in &table.entries {
+            match key.text.as_str() {
+                "file" => file = self.text(value, sample),
+                "column" => column = self.text(value, sample),
+                "time" => time = self.text(value, sample),
+                _ => {
+                    let hint = match nearest(&key.text, ["file", "column", "time"]) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => "keys are file, column, time".to_owned(),
+                    };
+                    self.error(key.range.clone(), format!("unknown key `{}`", key.text), hint);
+                }
+            }
+        }
+        match file {
+            Some(file) => Signal::Table { file, column, time },
+            None => {
+                if table.get("file").is_none() {
+                    self.error(
+                        name.range.clone(),
+                        format!("input `{}` has no file", name.text),
+                        format!("write {sample}"),
+                    );
+                }
+                Signal::Broken
+            }
+        }
+    }
+
+    fn wall(&mut self, name: &Key, table: &Table) {
+        let mut wall =
+            Wall { name: word(name), gap: None, restitution: None, draw: None, broken: has_broken(table) };
+        for (key, value) in &table.entries {
+            match key.text.as_str() {
+                "gap" => wall.gap = Some(self.formula(value)),
+                "restitution" => wall.restitution = Some(self.formula(value)),
+                "draw" => wall.draw = Some(self.formula(value)),
+                _ => {
+                    wall.broken = true;
+                    self.unknown("wall.*", key, value);
+                }
+            }
+        }
+        self.draft.walls.push(wall);
+    }
+
+    fn force(&mut self, name: &Key, table: &Table) {
+        let broken = has_broken(table);
+        let mut force = Force { name: word(name), at: None, vector: None, generalized: None, broken };
+        for (key, value) in &table.entries {
+            match key.text.as_str() {
+                "at" => force.at = self.list(value, "at = [\"x\", \"y\"]"),
+                "vector" => {
+                    let list = self.list(value, "vector = [0.0, \"-k*y\"]");
+                    force.vector = list.map(|list| (list, at(value.range())));
+                }
+                "generalized" => {
+                    force.generalized = Some(self.inline(value, "generalized = { x = \"-k*x\" }"));
+                }
+                _ => {
+                    force.broken = true;
+                    self.unknown("force.*", key, value);
+                }
+            }
+        }
+        self.draft.forces.push(force);
+    }
+
+    fn body(&mut self, name: &Key, table: &Table) {
+        let mut body = Body {
+            name: word(name),
+            mass: None,
+            at: None,
+            inertia: None,
+            angle: None,
+            spin: None,
+            broken: has_broken(table),
+        };
+        for (key, value) in &table.entries {
+            match key.text.as_str() {
+                "mass" => body.mass = Some(self.formula(value)),
+                "at" => body.at = self.list(value, "at = [\"x\", \"y\"]"),
+                "inertia" => {
+                    let list = match value {
+                        Value::Array(..) => self.list(value, "").unwrap_or_default(),
+                        single => vec![self.formula(single)],
+                    };
+                    body.inertia = Some((list, at(value.range())));
+                }
+                "angle" => body.angle = Some(self.formula(value)),
+                "spin" => {
+                    let list = self.list(value, "spin = [\"w1\", \"w2\", \"w3\"]");
+                    body.spin = list.map(|list| (list, at(value.range())));
+                }
+                _ => {
+                    body.broken = true;
+                    self.unknown("body.*", key, value);
+                }
+            }
+        }
+        self.draft.bodies.push(body);
+    }
+
+    fn event(&mut self, name: &Key, table: &Table) {
+        let mut event = Event {
+            name: word(name),
+            when: None,
+            direction: None,
+            action: None,
+            only_if: None,
+            set: None,
+            broken: has_broken(table),
+        };
+        for (key, value) in &table.entries {
+            match key.text.as_str() {
+                "when" => event.when = Some(self.formula(value)),
+                "direction" => event.direction = self.text(value, "direction = \"rising\""),
+                "action" => event.action = self.text(value, "action = \"record\""),
+                "only_if" => event.only_if = Some(self.formula(value)),
+                "set" => event.set = Some(self.inline(value, "set = { \"x'\" = \"-x'\" }")),
+                _ => {
+                    event.broken = true;
+                    self.unknown("event.*", key, value);
+                }
+            }
+        }
+        self.draft.events.push(event);
+    }
+
+    fn start(&mut self, table: &Table) {
+        for (key, value) in &table.entries {
+            match key.text.as_str() {
+                "position" => self.draft.start.position = self.inline(value, "position = { x = 1.0 }"),
+                "velocity" => self.draft.start.velocity = self.inline(value, "velocity = { x = 1.0 }"),
+                "momentum" => self.draft.start.momentum = self.inline(value, "momentum = { p_x = 1.0 }"),
+                "project" => match value {
+                    Value::Boolean(project, _) => self.draft.start.project = *project,
+                    Value::Broken(_) => {}
+                    other => {
+                        let message = format!("true or false should stand here, not {}", other.kind());
+                        self.error(other.range(), message, "write project = true");
+                    }
+                },
+                _ => self.unknown("start", key, value),
+            }
+        }
+    }
+
+    fn run(&mut self, table: &Table) {
+        for (key, value) in &table.entries {
+            if schema::keys("run").any(|k| k == key.text) {
+                let formula = self.formula(value);
+                self.draft.run.push((word(key), formula));
+            } else {
+                self.unknown("run", key, value);
+            }
+        }
+    }
+
+    fn view(&mut self, table: &Table) {
+        for (key, value) in &table.entries {
+            match key.text.as_str() {
+                "links" => self.draft.view.links = self.pairs(value),
+                "springs" => self.draft.view.springs = self.pairs(value),
+                "traces" => {
+                    let sample = "write traces = [\"bob\"]";
+                    match value {
+                        Value::Array(items, _) => {
+                            self.draft.view.traces = items.iter().filter_map(|p| self.point(p)).collect();
+                        }
+                        Value::Broken(_) => {}
+                        other => self.error(other.range(), "a list of points should stand here", sample),
+                    }
+                }
+                "range" => {
+                    let list = self.list(value, "range = [-2.0, 2.0, -2.0, 2.0]");
+                    self.draft.view.range = list.map(|list| (list, at(value.range())));
+                }
+                _ => self.unknown("view", key, value),
+            }
+        }
+    }
+
+    fn pairs(&mut self, value: &Value) -> Vec<(Point, Point)> {
+        let sample = "write links = [[\"origin\", \"bob\"]]";
+        let items = match value {
+            Value::Array(items, _) => items,
+            Value::Broken(_) => return Vec::new(),
+            other => {
+                self.error(other.range(), "a list of pairs of points should stand here", sample);
+                return Vec::new();
+            }
+        };
+        let mut pairs = Vec::new();
+        for item in items {
+            match item {
+                Value::Array(ends, _) if ends.len() == 2 => {
+                    let (a, b) = (self.point(&ends[0]), self.point(&ends[1]));
+                    pairs.extend(a.zip(b));
+                }
+                Value::Broken(_) => {}
+                other => self.error(other.range(), "a pair of points should stand here", sample),
+            }
+        }
+        pairs
+    }
+
+    fn point(&mut self, value: &Value) -> Option<Point> {
+        match value {
+            Value::String(text, range) => {
+                Some(Point::Named(Word { text: text.clone(), at: at(range.clone()) }))
+            }
+            Value::Array(_, range) => {
+                self.list(value, "").map(|list| Point::Formulas(list, at(range.clone())))
+            }
+            Value::Broken(_) => None,
+            other => {
+                let hint = "write \"origin\", a body's name, or [\"x\", \"y\"]";
+                self.error(other.range(), "a point should stand here", hint);
+                None
+            }
+        }
+    }
+}
+
+fn broken(at: At) -> Formula {
+    Formula { text: String::new(), at, kind: FormulaKind::Broken }
+}
+
+fn has_broken(table: &Table) -> bool {
+    table.entries.iter().any(|(_, value)| matches!(value, Value::Broken(_)))
+}
+
+/// A table's name as an author writes it.
+fn shown(table: &str) -> String {
+    match table {
+        "wall" | "force" | "body" | "event" => format!("{table}.{}", sample_label(table)),
+        _ => table.to_owned(),
+    }
+}
+
+fn sample_label(kind: &str) -> &'static str {
+    match kind {
+        "wall" => "floor",
+        "force" => "push",
+        "body" => "bob",
+        _ => "apex",
+    }
+}
+
+fn example(table: &str) -> String {
+    format!("write [{}] on a line of its own and its entries below", shown(table))
+}

@@ -1,0 +1,413 @@
+//! TOML as a tree in which every key and value remembers its bytes.
+//!
+//! Promise: reading goes on after a mistake, so that all mistakes are found in one go; a key whose value could not be
+//! read is in the tree as [`Value::Broken`], so that nothing later complains about its absence.
+
+use crate::diagnostic::{Diagnostic, Source};
+use std::collections::HashMap;
+use std::ops::Range;
+use toml_parser::decoder::{Encoding, IntegerRadix, ScalarKind};
+use toml_parser::parser::{Event, EventKind, RecursionGuard, ValidateWhitespace, parse_document};
+use toml_parser::{ErrorSink, ParseError};
+
+/// Deepest nesting of arrays and inline tables.
+const DEEPEST: u32 = 60;
+
+/// A key and its bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub text: String,
+    pub range: Range<usize>,
+}
+
+/// A value and its bytes.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// The decoded text; the range includes the quotes.
+    String(String, Range<usize>),
+    /// A number as written, without underscores; hexadecimal and the like as decimal.
+    Number(String, Range<usize>),
+    Boolean(bool, Range<usize>),
+    Date(Range<usize>),
+    Array(Vec<Value>, Range<usize>),
+    Table(Table),
+    /// Already reported.
+    Broken(Range<usize>),
+}
+
+/// Keys and values in file order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    pub entries: Vec<(Key, Value)>,
+    /// Header or braces.
+    pub range: Range<usize>,
+    /// Made by a header of its own or by braces, not on the way to something deeper.
+    explicit: bool,
+    /// Made by braces: complete, nothing can be added.
+    closed: bool,
+    index: HashMap<String, usize>,
+}
+
+impl Value {
+    /// Its bytes.
+    pub fn range(&self) -> Range<usize> {
+        match self {
+            Value::String(_, range)
+            | Value::Number(_, range)
+            | Value::Boolean(_, range)
+            | Value::Date(range)
+            | Value::Array(_, range)
+            | Value::Broken(range) => range.clone(),
+            Value::Table(table) => table.range.clone(),
+        }
+    }
+
+    /// What it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::String(..) => "text",
+            Value::Number(..) => "a number",
+            Value::Boolean(..) => "true or false",
+            Value::Date(..) => "a date",
+            Value::Array(..) => "a list",
+            Value::Table(..) => "a table",
+            Value::Broken(..) => "broken",
+        }
+    }
+}
+
+impl Table {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.index.get(key).map(|&i| &self.entries[i].1)
+    }
+
+    fn insert(&mut self, key: Key, value: Value) -> Result<usize, usize> {
+        match self.index.get(&key.text) {
+            Some(&i) => Err(i),
+            None => {
+                self.index.insert(key.text.clone(), self.entries.len());
+                self.entries.push((key, value));
+                Ok(self.entries.len() - 1)
+            }
+        }
+    }
+}
+
+/// Reads a TOML text.
+pub(crate) fn read(source: &Source) -> (Table, Vec<Diagnostic>) {
+    let toml = toml_parser::Source::new(&source.text);
+    let tokens = toml.lex().into_vec();
+    let mut errors: Vec<ParseError> = Vec::new();
+    let mut events: Vec<Event> = Vec::with_capacity(tokens.len());
+    {
+        let mut whitespace = ValidateWhitespace::new(&mut events, toml);
+        let mut guard = RecursionGuard::new(&mut whitespace, DEEPEST);
+        parse_document(&tokens, &mut guard, &mut errors);
+    }
+    let mut builder =
+        Builder { source, toml, events: &events, at: 0, errors, problems: Vec::new(), bad_lines: Vec::new() };
+    builder.bad_lines = builder.errors.iter().map(|e| source.line(place_of(e).start)).collect();
+    builder.bad_lines.sort_unstable();
+    let root = builder.document();
+    let Builder { errors, mut problems, .. } = builder;
+    problems.extend(super::syntax::explain(source, &errors));
+    (root, problems)
+}
+
+/// Where a syntax error is.
+pub(crate) fn place_of(error: &ParseError) -> Range<usize> {
+    match error.unexpected().or(error.context()) {
+        Some(span) => span.start()..span.end(),
+        None => 0..0,
+    }
+}
+
+struct Builder<'a> {
+    source: &'a Source,
+    toml: toml_parser::Source<'a>,
+    events: &'a [Event],
+    at: usize,
+    errors: Vec<ParseError>,
+    problems: Vec<Diagnostic>,
+    /// Lines with a syntax error, ascending: values there are not trusted.
+    bad_lines: Vec<usize>,
+}
+
+impl<'a> Builder<'a> {
+    fn next(&mut self) -> Option<&'a Event> {
+        let event = self.events.get(self.at);
+        self.at += 1;
+        event
+    }
+
+    fn peek(&self) -> Option<EventKind> {
+        self.events.get(self.at).map(Event::kind)
+    }
+
+    fn skip_blank(&mut self) {
+        while matches!(self.peek(), Some(EventKind::Whitespace | EventKind::Comment | EventKind::Newline)) {
+            self.at += 1;
+        }
+    }
+
+    fn document(&mut self) -> Table {
+        let mut root = Table { explicit: true, ..Table::default() };
+        let mut path: Vec<Key> = Vec::new();
+        let mut lost = false; // below a header that could not be opened
+        while let Some(event) = self.next() {
+            match event.kind() {
+                EventKind::StdTableOpen | EventKind::ArrayTableOpen => {
+                    let list = event.kind() == EventKind::ArrayTableOpen;
+                    let start = event.span().start();
+                    (path, lost) = self.header(&mut root, start, list);
+                }
+                EventKind::SimpleKey => {
+                    self.at -= 1;
+                    let Some((key, value)) = self.pair() else { continue };
+                    if lost {
+                        continue;
+                    }
+                    if let Some(table) = self.open(&mut root, &path, false) {
+                        self.store(table, key, value);
+                    }
+                }
+                _ => {}
+            }
+        }
+        root
+    }
+
+    /// After `[` or `[[`: the path, and whether it could not be opened.
+    fn header(&mut self, root: &mut Table, start: usize, list: bool) -> (Vec<Key>, bool) {
+        let mut path = Vec::new();
+        let mut end = start + 1;
+        while let Some(event) = self.next() {
+            end = end.max(event.span().end());
+            match event.kind() {
+                EventKind::SimpleKey => path.push(self.key(event)),
+                EventKind::KeySep | EventKind::Whitespace => {}
+                EventKind::StdTableClose | EventKind::ArrayTableClose => break,
+                _ => {
+                    self.at -= 1;
+                    break;
+                }
+            }
+        }
+        if path.is_empty() {
+            return (path, true); // reported by the parser
+        }
+        if list {
+            let name = dotted(&path);
+            let place = self.source.place(start..end);
+            self.problems.push(
+                Diagnostic::error(format!("lists of tables are not used: `[[{name}]]`")).at(place).with_hint(
+                    format!("write [{name}]; each wall, force, body or event has a name: [wall.left]"),
+                ),
+            );
+            return (path, true);
+        }
+        let Some(table) = self.open(root, &path, true) else { return (path, true) };
+        if table.explicit {
+            let first = self.source.line(table.range.start);
+            let place = self.source.place(start..end);
+            self.problems.push(
+                Diagnostic::error(format!("table [{}] appears twice", dotted(&path)))
+                    .at(place)
+                    .with_hint(format!("put its entries into the first one, line {first}")),
+            );
+            // Its entries still count: they are read into the first table.
+            return (path, false);
+        }
+        table.explicit = true;
+        table.range = start..end;
+        (path, false)
+    }
+
+    /// The table at a path, made where it is missing; `None` (reported) when something else is there.
+    fn open<'t>(&mut self, root: &'t mut Table, path: &[Key], report: bool) -> Option<&'t mut Table> {
+        let mut table = root;
+        for (depth, key) in path.iter().enumerate() {
+            let i = match table.index.get(&key.text) {
+                Some(&i) => i,
+                None => {
+                    let new = Table { range: key.range.clone(), ..Table::default() };
+                    table.insert(key.clone(), Value::Table(new)).ok()?
+                }
+            };
+            let (first, value) = &mut table.entries[i];
+            match value {
+                Value::Table(inner) if !inner.closed => table = inner,
+                Value::Broken(_) => return None,
+                _ => {
+                    if report {
+                        self.twice(key.range.clone(), &dotted(&path[..=depth]), first.range.start);
+                    }
+                    return None;
+                }
+            }
+        }
+        Some(table)
+    }
+
+    fn twice(&mut self, range: Range<usize>, name: &str, first: usize) {
+        let line = self.source.line(first);
+        self.problems.push(
+            Diagnostic::error(format!("`{name}` appears twice"))
+                .at(self.source.place(range))
+                .with_hint(format!("the first one is on line {line}; keep one of them")),
+        );
+    }
+
+    /// `key = value`, the key possibly dotted; `None` when there is no key.
+    fn pair(&mut self) -> Option<(Vec<Key>, Value)> {
+        let mut path = Vec::new();
+        let mut end = 0;
+        loop {
+            match self.peek() {
+                Some(EventKind::SimpleKey) => {
+                    let event = self.next()?;
+                    end = event.span().end();
+                    path.push(self.key(event));
+                }
+                Some(EventKind::KeySep | EventKind::Whitespace) => self.at += 1,
+                _ => break,
+            }
+        }
+        let mut value = Value::Broken(path.first()?.range.start..end);
+        if self.peek() == Some(EventKind::KeyValSep) {
+            self.at += 1;
+            while self.peek() == Some(EventKind::Whitespace) {
+                self.at += 1;
+            }
+            value = self.value(end);
+        }
+        let lines = self.source.line(path.first()?.range.start)..=self.source.line(value.range().end);
+        let from = self.bad_lines.partition_point(|l| l < lines.start());
+        if self.bad_lines.get(from).is_some_and(|l| l <= lines.end()) && !matches!(value, Value::Table(_)) {
+            value = Value::Broken(value.range());
+        }
+        Some((path, value))
+    }
+
+    fn value(&mut self, from: usize) -> Value {
+        let Some(event) = self.events.get(self.at) else { return Value::Broken(from..from) };
+        let start = event.span().start();
+        match event.kind() {
+            EventKind::Scalar => {
+                self.at += 1;
+                self.scalar(event)
+            }
+            EventKind::ArrayOpen => {
+                self.at += 1;
+                self.array(start)
+            }
+            EventKind::InlineTableOpen => {
+                self.at += 1;
+                self.inline_table(start)
+            }
+            _ => Value::Broken(from..start.max(from)),
+        }
+    }
+
+    fn array(&mut self, start: usize) -> Value {
+        let mut items = Vec::new();
+        loop {
+            self.skip_blank();
+            let Some(event) = self.events.get(self.at) else {
+                return Value::Broken(start..self.source.text.len());
+            };
+            match event.kind() {
+                EventKind::ArrayClose => {
+                    self.at += 1;
+                    return Value::Array(items, start..event.span().end());
+                }
+                EventKind::Scalar | EventKind::ArrayOpen | EventKind::InlineTableOpen => {
+                    items.push(self.value(start));
+                }
+                EventKind::ValueSep | EventKind::Error => self.at += 1,
+                _ => return Value::Broken(start..event.span().start().max(start)),
+            }
+        }
+    }
+
+    fn inline_table(&mut self, start: usize) -> Value {
+        let mut table = Table { explicit: true, range: start..start, ..Table::default() };
+        loop {
+            self.skip_blank();
+            let Some(event) = self.events.get(self.at) else {
+                return Value::Broken(start..self.source.text.len());
+            };
+            match event.kind() {
+                EventKind::InlineTableClose => {
+                    self.at += 1;
+                    table.range = start..event.span().end();
+                    table.closed = true;
+                    return Value::Table(table);
+                }
+                EventKind::SimpleKey => {
+                    if let Some((key, value)) = self.pair() {
+                        self.store(&mut table, key, value);
+                    }
+                }
+                EventKind::ValueSep | EventKind::Error | EventKind::KeyValSep | EventKind::KeySep => {
+                    self.at += 1
+                }
+                _ => return Value::Broken(start..event.span().start().max(start)),
+            }
+        }
+    }
+
+    /// Puts `a.b.c = value` into a table.
+    fn store(&mut self, table: &mut Table, mut path: Vec<Key>, value: Value) {
+        let Some(leaf) = path.pop() else { return };
+        let Some(table) = self.open(table, &path, true) else { return };
+        let (name, range) = (leaf.text.clone(), leaf.range.clone());
+        if let Err(first) = table.insert(leaf, value) {
+            let start = table.entries[first].0.range.start;
+            self.twice(range, &name, start);
+        }
+    }
+
+    fn key(&mut self, event: &Event) -> Key {
+        let span = event.span();
+        let mut text = String::new();
+        if let Some(raw) = self.toml.get(event) {
+            raw.decode_key(&mut text, &mut self.errors);
+        }
+        Key { text, range: span.start()..span.end() }
+    }
+
+    fn scalar(&mut self, event: &Event) -> Value {
+        let span = event.span();
+        let range = span.start()..span.end();
+        let Some(raw) = self.toml.get(event) else { return Value::Broken(range) };
+        let mut text = String::new();
+        let mut errors: Vec<ParseError> = Vec::new();
+        let kind = raw.decode_scalar(&mut text, &mut errors);
+        if !errors.is_empty() {
+            for error in errors {
+                self.errors.report_error(error);
+            }
+            return Value::Broken(range);
+        }
+        match kind {
+            ScalarKind::String => {
+                debug_assert!(event.encoding() != Some(Encoding::MlBasicString) || raw.len() >= 6);
+                Value::String(text, range)
+            }
+            ScalarKind::Boolean(value) => Value::Boolean(value, range),
+            ScalarKind::DateTime => Value::Date(range),
+            ScalarKind::Float | ScalarKind::Integer(IntegerRadix::Dec) => Value::Number(text, range),
+            ScalarKind::Integer(radix) => match u64::from_str_radix(&text, radix.value()) {
+                Ok(value) => Value::Number(value.to_string(), range),
+                Err(_) => Value::Broken(range),
+            },
+        }
+    }
+}
+
+/// `a.b.c`
+fn dotted(path: &[Key]) -> String {
+    path.iter().map(|key| key.text.as_str()).collect::<Vec<_>>().join(".")
+}
