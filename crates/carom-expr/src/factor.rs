@@ -225,7 +225,7 @@ impl Writer<'_> {
             if terms.len() < 2 || !matches!(self.dag.node(e), Node::Sum(..)) {
                 continue;
             }
-            let has = |m: &Monomial| m.iter().any(|&f| f == (atom, UNIT));
+            let has = |m: &Monomial| m.contains(&(atom, UNIT));
             let count = terms.iter().filter(|(m, _)| has(m)).count();
             if count < 2 {
                 continue;
