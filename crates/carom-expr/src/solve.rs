@@ -94,7 +94,8 @@ impl Dag {
         (1..=8_u32).any(|trial| {
             // Irrational steps spread the points over (0.1, 1.1); symbols are unlikely to be in special relations.
             let at = |s: crate::Symbol| {
-                0.1 + (f64::from(trial) * 0.618_033_988_75 + (s.index() + 1) as f64 * 0.414_213_562_37).fract()
+                0.1 + (f64::from(trial) * 0.618_033_988_75 + (s.index() + 1) as f64 * 0.414_213_562_37)
+                    .fract()
             };
             let value = self.evaluate(determinant, at);
             let sizes = self.evaluate_all(&entries, at);

@@ -265,7 +265,9 @@ fn text(dag: &Dag, e: Expr) -> String {
     for e in dag.reachable(&[e]) {
         let text = match dag.node(e) {
             Node::Symbol(s) => dag.symbol_name(*s).to_string(),
-            Node::Sum(c, t) => format!("({c:?}, {:?})", t.iter().map(|(k, t)| (k, &known[t])).collect::<Vec<_>>()),
+            Node::Sum(c, t) => {
+                format!("({c:?}, {:?})", t.iter().map(|(k, t)| (k, &known[t])).collect::<Vec<_>>())
+            }
             Node::Product(c, f) => {
                 format!("[{c:?}, {:?}]", f.iter().map(|(b, n)| (&known[b], n)).collect::<Vec<_>>())
             }

@@ -1,6 +1,6 @@
 //! What simplification must give, formula by formula, and that it never changes a value.
 
-use carom_expr::{Dag, Expr, Node, parse};
+use carom_expr::{Dag, Expr, Function, Node, Rational, Style, parse};
 
 fn read(dag: &mut Dag, text: &str) -> Expr {
     let resolve = &mut |dag: &mut Dag, name: carom_expr::Name<'_>| {
@@ -11,25 +11,7 @@ fn read(dag: &mut Dag, text: &str) -> Expr {
 }
 
 fn show(dag: &Dag, e: Expr) -> String {
-    let list = |parts: Vec<String>, with: &str| format!("({})", parts.join(with));
-    match dag.node(e) {
-        Node::Number(r) => r.to_string(),
-        Node::Symbol(s) => dag.symbol_name(*s).to_string(),
-        Node::Sum(c, t) => {
-            let mut parts: Vec<String> = t.iter().map(|(k, t)| format!("{k}*{}", show(dag, *t))).collect();
-            parts.insert(0, c.to_string());
-            list(parts, " + ")
-        }
-        Node::Product(c, f) => {
-            let mut parts: Vec<String> = f.iter().map(|(b, n)| format!("{}^{n}", show(dag, *b))).collect();
-            parts.insert(0, c.to_string());
-            list(parts, "*")
-        }
-        Node::Function(f, a) => {
-            format!("{}{}", f.name(), list(a.iter().map(|a| show(dag, *a)).collect(), ","))
-        }
-        other => format!("{other:?}"),
-    }
+    dag.print(e, Style::Text)
 }
 
 fn assert_simplifies(from: &str, to: &str) {
@@ -104,39 +86,158 @@ fn exponentials_join() {
     assert_simplifies("exp(a + b)*exp(a - b)", "exp(2*a)");
 }
 
+/// The n-link planar pendulum through its Cartesian positions: coordinates, velocities, T and V.
+struct Pendulum {
+    dag: Dag,
+    q: Vec<Expr>,
+    v: Vec<Expr>,
+    kinetic: Expr,
+    potential: Expr,
+}
+
+fn pendulum(n: usize) -> Pendulum {
+    let mut dag = Dag::new();
+    let mut named = |name: &str| -> Vec<Expr> {
+        (1..=n).map(|i| dag.symbol(&name.replace('#', &i.to_string()))).collect()
+    };
+    let (q, v, m, l) = (named("theta#"), named("theta#'"), named("m#"), named("l#"));
+    let g = dag.symbol("g");
+    let (mut xs, mut ys) = (Vec::new(), Vec::new());
+    let (mut kinetic, mut potential) = (Vec::new(), Vec::new());
+    for i in 0..n {
+        let (sin, cos) = (dag.function(Function::Sin, &[q[i]]), dag.function(Function::Cos, &[q[i]]));
+        let down = dag.neg(cos);
+        xs.push(dag.mul(l[i], sin));
+        ys.push(dag.mul(l[i], down));
+        let (x, y) = (dag.sum(&xs), dag.sum(&ys));
+        let mut squares = Vec::new();
+        for position in [x, y] {
+            let mut rate = Vec::new();
+            for j in 0..n {
+                let d = dag.derivative(position, q[j]);
+                rate.push(dag.mul(d, v[j]));
+            }
+            let rate = dag.sum(&rate);
+            squares.push(dag.powi(rate, 2));
+        }
+        let square = dag.sum(&squares);
+        let energy = dag.mul(m[i], square);
+        kinetic.push(dag.scale(Rational::HALF, energy));
+        potential.push(dag.product(&[m[i], g, y]));
+    }
+    let (kinetic, potential) = (dag.sum(&kinetic), dag.sum(&potential));
+    Pendulum { dag, q, v, kinetic, potential }
+}
+
 #[test]
 fn the_kinetic_energy_of_the_double_pendulum_is_the_textbook_one() {
-    let mut dag = Dag::new();
-    let position = |dag: &mut Dag, text: &str| -> Expr {
-        let e = read(dag, text);
-        let mut parts = Vec::new();
-        for (q, v) in [("theta1", "theta1'"), ("theta2", "theta2'")] {
-            let (q, v) = (dag.symbol(q), dag.symbol(v));
-            let d = dag.derivative(e, q);
-            parts.push(dag.mul(d, v));
-        }
-        let rate = dag.sum(&parts);
-        dag.powi(rate, 2)
-    };
-    for name in ["theta1", "theta2", "theta1'", "theta2'"] {
-        dag.symbol(name);
-    }
-    let squares = [
-        "l1*sin(theta1)",
-        "-l1*cos(theta1)",
-        "l1*sin(theta1) + l2*sin(theta2)",
-        "-l1*cos(theta1) - l2*cos(theta2)",
-    ]
-    .map(|text| position(&mut dag, text));
-    let (m1, m2) = (dag.symbol("m1"), dag.symbol("m2"));
-    let (s1, s2) = (dag.add(squares[0], squares[1]), dag.add(squares[2], squares[3]));
-    let (t1, t2) = (dag.mul(m1, s1), dag.mul(m2, s2));
-    let twice = dag.add(t1, t2);
-    let t = dag.scale(carom_expr::Rational::HALF, twice);
-    let t = dag.simplify(t);
+    let Pendulum { mut dag, kinetic, .. } = pendulum(2);
+    let t = dag.simplify(kinetic);
     let expected = read(
         &mut dag,
         "(m1 + m2)*l1^2*theta1'^2/2 + m2*l2^2*theta2'^2/2 + m2*l1*l2*theta1'*theta2'*cos(theta1 - theta2)",
     );
     assert_eq!(t, expected, "{}", show(&dag, t));
+}
+
+#[test]
+fn the_mass_matrix_of_a_planar_chain_holds_cosines_of_differences() {
+    let n = 7;
+    let Pendulum { mut dag, v, kinetic, .. } = pendulum(n);
+    let t = dag.simplify(kinetic);
+    for j in 0..n {
+        let p = dag.derivative(t, v[j]);
+        for k in 0..n {
+            let w = dag.derivative(p, v[k]);
+            let w = dag.simplify(w);
+            // W_jk = (m_max(j,k) + … + m_n) l_j l_k cos(θ_j − θ_k)
+            let masses: Vec<String> = (j.max(k)..n).map(|i| format!("m{}", i + 1)).collect();
+            let expected = format!(
+                "({})*l{}*l{}*cos(theta{} - theta{})",
+                masses.join(" + "),
+                j + 1,
+                k + 1,
+                j + 1,
+                k + 1
+            );
+            let expected = read(&mut dag, &expected);
+            assert_eq!(w, expected, "{}", show(&dag, w));
+        }
+    }
+}
+
+#[test]
+fn the_double_pendulum_accelerates_as_the_textbook_says() {
+    let Pendulum { mut dag, q, v, kinetic, potential } = pendulum(2);
+    let t = dag.simplify(kinetic);
+    let mut matrix = Vec::new();
+    let mut right_side = Vec::new();
+    for i in 0..2 {
+        let p = dag.derivative(t, v[i]);
+        matrix.push((0..2).map(|j| dag.derivative(p, v[j])).collect::<Vec<_>>());
+        // W a = ∂(T − V)/∂q − (∂p/∂q) v
+        let lagrangian = dag.sub(t, potential);
+        let mut terms = vec![(Rational::ONE, dag.derivative(lagrangian, q[i]))];
+        for j in 0..2 {
+            let d = dag.derivative(p, q[j]);
+            terms.push((Rational::MINUS_ONE, dag.mul(d, v[j])));
+        }
+        right_side.push(dag.linear(Rational::ZERO, &terms));
+    }
+    let accelerations = dag.solve_small(&matrix, &right_side).expect("short enough");
+    let printed: Vec<String> = accelerations.iter().map(|&a| show(&dag, a)).collect();
+    let denominator = read(&mut dag, "m1 + m2*sin(theta1 - theta2)^2");
+    for (a, length) in accelerations.iter().zip(["l1", "l2"]) {
+        let length = dag.symbol(length);
+        let Node::Product(_, factors) = dag.node(*a) else { panic!("{printed:?}") };
+        let below: Vec<Expr> = factors.iter().filter(|f| f.1.is_negative()).map(|f| f.0).collect();
+        assert_eq!(below, vec![length, denominator], "{printed:?}");
+    }
+    let textbook = [
+        "(-g*(m1 + m2)*sin(theta1) + m2*g*sin(theta2)*cos(theta1 - theta2) \
+          - m2*sin(theta1 - theta2)*(l2*theta2'^2 + l1*theta1'^2*cos(theta1 - theta2))) \
+          /(l1*(m1 + m2*sin(theta1 - theta2)^2))",
+        "((m1 + m2)*(g*sin(theta1)*cos(theta1 - theta2) - g*sin(theta2) + l1*theta1'^2*sin(theta1 - theta2)) \
+          + m2*l2*theta2'^2*sin(theta1 - theta2)*cos(theta1 - theta2)) \
+          /(l2*(m1 + m2*sin(theta1 - theta2)^2))",
+    ];
+    for (a, text) in accelerations.iter().zip(textbook) {
+        let expected = read(&mut dag, text);
+        let difference = dag.sub(*a, expected);
+        assert_eq!(dag.simplify(difference), dag.zero(), "{printed:?}");
+    }
+}
+
+#[test]
+fn blocks_of_a_large_system_are_solved_one_by_one() {
+    let mut dag = Dag::new();
+    let zero = dag.zero();
+    let entries: Vec<Expr> = (0..6).map(|i| dag.symbol(&format!("a{i}"))).collect();
+    let rhs: Vec<Expr> = (0..6).map(|i| dag.symbol(&format!("r{i}"))).collect();
+    let mut matrix = vec![vec![zero; 6]; 6];
+    for i in 0..6 {
+        matrix[i][i] = entries[i];
+    }
+    (matrix[0][3], matrix[3][0]) = (entries[4], entries[4]);
+    let x = dag.solve_small(&matrix, &rhs).expect("blocks of one and two");
+    let value_of = |s: carom_expr::Symbol| 1.0 + (s.index() as f64 * 0.7).sin() / 3.0;
+    for i in 0..6 {
+        let products: Vec<Expr> = (0..6).map(|j| dag.mul(matrix[i][j], x[j])).collect();
+        let left = dag.sum(&products);
+        let difference = dag.evaluate(left, value_of) - dag.evaluate(rhs[i], value_of);
+        assert!(difference.abs() < 1e-14);
+    }
+    for i in 0..5 {
+        matrix[i][i + 1] = entries[0];
+    }
+    assert_eq!(dag.solve_small(&matrix, &rhs), None);
+}
+
+#[test]
+fn a_determinant_that_vanishes_identically_gives_no_solution() {
+    let mut dag = Dag::new();
+    // (x + y)(x − y) − (x² − y²) = 0
+    let m = ["x + y", "x^2 - y^2", "1", "x - y"].map(|text| read(&mut dag, text));
+    let one = dag.one();
+    assert_eq!(dag.solve_small(&[vec![m[0], m[1]], vec![m[2], m[3]]], &[one, one]), None);
 }
