@@ -9,7 +9,7 @@ use crate::number::Rational;
 /// Greatest block that is solved.
 const MOST_UNKNOWNS: usize = 3;
 /// Longest component of an answer of [`Dag::solve_small`], in characters: about four lines.
-const LONGEST: u64 = 400;
+const LONGEST: usize = 400;
 
 impl Dag {
     /// x with `matrix`·x = `rhs`, by Cramer's rule on blocks of at most three unknowns; `None` when a block is
@@ -39,7 +39,8 @@ impl Dag {
     /// assert_eq!(dag.solve_within(&[vec![a]], &[r], 2), None);
     /// assert!(dag.solve_within(&[vec![a]], &[r], 3).is_some());
     /// ```
-    pub fn solve_within(&mut self, matrix: &[Vec<Expr>], rhs: &[Expr], longest: u64) -> Option<Vec<Expr>> {
+    pub fn solve_within(&mut self, matrix: &[Vec<Expr>], rhs: &[Expr], longest: usize) -> Option<Vec<Expr>> {
+        let longest = longest as u64;
         let n = rhs.len();
         if matrix.len() != n || matrix.iter().any(|row| row.len() != n) {
             return None;

@@ -160,7 +160,8 @@ fn bounded(dag: &Dag, e: Expr, point: &[f64]) -> (f64, f64) {
 fn agree(dag: &Dag, before: Expr, after: Expr, point: &[f64]) -> Option<bool> {
     let (x, a) = bounded(dag, before, point);
     // What cannot be seen: no value, or one that drowns in rounding.
-    if !x.is_finite() || !(a < 1e-3 * (1.0 + x.abs())) {
+    let visible = x.is_finite() && a < 1e-3 * (1.0 + x.abs());
+    if !visible {
         return None;
     }
     let (y, b) = bounded(dag, after, point);

@@ -147,8 +147,8 @@ fn the_mass_matrix_of_a_planar_chain_holds_cosines_of_differences() {
     let t = dag.simplify(kinetic);
     for j in 0..n {
         let p = dag.derivative(t, v[j]);
-        for k in 0..n {
-            let w = dag.derivative(p, v[k]);
+        for (k, &velocity) in v.iter().enumerate() {
+            let w = dag.derivative(p, velocity);
             let w = dag.simplify(w);
             // W_jk = (m_max(j,k) + … + m_n) l_j l_k cos(θ_j − θ_k)
             let masses: Vec<String> = (j.max(k)..n).map(|i| format!("m{}", i + 1)).collect();
