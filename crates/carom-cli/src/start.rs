@@ -35,7 +35,9 @@ pub fn gallery(name: Option<&str>, print: bool, quiet: bool) -> Result<(), Failu
     let Some(entry) = gallery::find(name.strip_suffix(".toml").unwrap_or(name)) else {
         let names: Vec<&str> = gallery::all().iter().map(|e| e.name).collect();
         let hint = suggestion(name, &names).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
-        return Err(Failure::wrong(format!("the gallery has no model `{name}`{hint} (`carom gallery` lists them)")));
+        return Err(Failure::wrong(format!(
+            "the gallery has no model `{name}`{hint} (`carom gallery` lists them)"
+        )));
     };
     if print {
         return write::stdout(entry.text);

@@ -110,3 +110,11 @@ pub fn stdout(text: &str) -> Result<(), Failure> {
         Ok(()) => Ok(()),
     }
 }
+
+/// Can this file be written? Asked before a long computation.
+///
+/// # Errors
+/// If not.
+pub fn probe(target: &str) -> Result<(), Failure> {
+    Pending::create(target).map(drop)
+}

@@ -1,0 +1,253 @@
+//! What can be typed.
+#![allow(dead_code, missing_docs)]
+
+use clap::{Args, Parser, Subcommand};
+
+/// Lagrangian mechanics with impacts: from a model file to its equations, and to its motion.
+#[derive(Parser, Debug)]
+#[command(name = "carom", version, disable_help_subcommand = true, after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+MODEL is a model file, `-` for standard input, or the name of a gallery model.
+
+Start here:
+  carom run double_pendulum_wall        a gallery model, simulated
+  carom derive double_pendulum_wall     its equations and its impact law
+  carom new pendulum                    a first model of your own
+
+Exit codes: 0 done, 1 model or options wrong, 2 simulation stopped early, 3 a file could not be read or written.";
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Report all errors and warnings of a model
+    Check(Check),
+    /// Write a first model to change
+    New(New),
+    /// List the models that come with carom, or copy one
+    Gallery(Gallery),
+}
+
+/// A model and what to change about it.
+#[derive(Args, Debug)]
+pub struct ModelArgs {
+    /// Model file, `-` for standard input, or the name of a gallery model
+    pub model: String,
+
+    /// Change a parameter; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+
+    /// Change the start: positions, velocities as theta', momenta; separated by commas
+    #[arg(long, value_name = "x=1,x'=2", allow_hyphen_values = true)]
+    pub start: Vec<String>,
+
+    /// Only errors, no warnings and no summary
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// How to simulate.
+#[derive(Args, Debug)]
+pub struct SimulateArgs {
+    /// End time (absolute, inclusive)
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub until: Option<String>,
+
+    /// Local error per step, 1e-16 to 1e-2 [default: 1e-15, near round-off]
+    #[arg(long, value_name = "EPS", allow_hyphen_values = true)]
+    pub tolerance: Option<String>,
+
+    /// Move an inconsistent start onto the constraints instead of refusing it
+    #[arg(long)]
+    pub project: bool,
+
+    /// Another entry of [run], for example method=rk4 or max_impacts=100
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub option: Vec<String>,
+}
+
+/// When to sample.
+#[derive(Args, Debug)]
+pub struct SampleArgs {
+    /// Sample at these times, in any order
+    #[arg(long, value_name = "T1,T2,…", allow_hyphen_values = true, conflicts_with = "samples")]
+    pub at: Option<String>,
+
+    /// Number of evenly spaced samples, both ends included [default: 201]
+    #[arg(long, value_name = "N")]
+    pub samples: Option<String>,
+}
+
+/// `carom check`
+#[derive(Args, Debug)]
+pub struct Check {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Print the diagnostics as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `carom derive`
+#[derive(Args, Debug)]
+pub struct Derive {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Output format
+    #[arg(long, short, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+
+    /// Write to a file; its extension chooses the format
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+}
+
+/// What `carom derive` writes.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    Text,
+    Latex,
+    Markdown,
+    Html,
+    Json,
+    Sympy,
+    Rust,
+    C,
+}
+
+/// `carom run`
+#[derive(Args, Debug)]
+pub struct Run {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub simulate: SimulateArgs,
+    #[command(flatten)]
+    pub samples: SampleArgs,
+
+    /// Write a table: .csv .json .npz .parquet
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+
+    /// Print the whole result as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Report how much the motion amplifies errors
+    #[arg(long)]
+    pub sensitivity: bool,
+
+    /// Simulate N times and report the shortest times
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+}
+
+/// `carom show`
+#[derive(Args, Debug)]
+pub struct Show {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub simulate: SimulateArgs,
+    #[command(flatten)]
+    pub samples: SampleArgs,
+
+    /// The picture; its extension says which: .svg .png .html .gif .mp4
+    #[arg(long, short, value_name = "FILE")]
+    pub output: String,
+
+    /// What to plot: "theta1,theta2", "theta2' vs theta2", energy; may be repeated, one panel each
+    #[arg(long, value_name = "SIGNALS")]
+    pub plot: Vec<String>,
+
+    /// Dark colours
+    #[arg(long)]
+    pub dark: bool,
+}
+
+/// `carom sweep`
+#[derive(Args, Debug)]
+pub struct Sweep {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub simulate: SimulateArgs,
+
+    /// Vary a parameter, a coordinate or a velocity: A..B:N or A,B,C; several make a grid
+    #[arg(long, value_name = "NAME=A..B:N", allow_hyphen_values = true)]
+    pub vary: Vec<String>,
+
+    /// Draw uniformly from A..B; with --count and --seed
+    #[arg(long, value_name = "NAME=A..B", allow_hyphen_values = true)]
+    pub random: Vec<String>,
+
+    /// How many random trajectories
+    #[arg(long, value_name = "N", requires = "random")]
+    pub count: Option<u64>,
+
+    /// Seed of the random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Take starts and parameters from a csv table, one trajectory per row
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["vary", "random"])]
+    pub table: Option<String>,
+
+    /// Write the table: .csv .npz .parquet
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+
+    /// Number of threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+
+    /// Go on where an interrupted sweep to the same file left off
+    #[arg(long, requires = "output")]
+    pub resume: bool,
+
+    /// Also write every impact of every trajectory to a second table
+    #[arg(long, requires = "output")]
+    pub impacts: bool,
+
+    /// Print a summary as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `carom new`
+#[derive(Args, Debug)]
+pub struct New {
+    /// Name of the model; writes NAME.toml
+    pub name: String,
+
+    /// Say nothing
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `carom gallery`
+#[derive(Args, Debug)]
+pub struct Gallery {
+    /// Model to copy into the current folder
+    pub name: Option<String>,
+
+    /// Print it instead of writing a file
+    #[arg(long, requires = "name")]
+    pub print: bool,
+
+    /// Say nothing
+    #[arg(long, short)]
+    pub quiet: bool,
+}

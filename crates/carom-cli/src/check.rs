@@ -1,0 +1,80 @@
+//! `carom check`: everything there is to say about a model, without simulating it.
+
+use crate::args::Check;
+use crate::failure::Failure;
+use crate::load::{self, load};
+use crate::paint::Paint;
+use crate::summary::count;
+use crate::write;
+use carom::{Diagnostic, Dynamics, Mechanics};
+use serde_json::{Value, json};
+
+/// Runs the command: exit code 0 when the model is right, 1 when not.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn check(args: &Check) -> Result<u8, Failure> {
+    let loaded = load(&args.model)?;
+    let file = loaded.file.clone();
+    let (model, mut problems) = loaded.outcome();
+    // What cannot be derived is wrong too: contradictory equations, undetermined motion.
+    let mechanics = model.and_then(|model| carom::derive(model).map_err(|more| problems.extend(more)).ok());
+    let right = mechanics.is_some();
+    if args.json {
+        write::stdout(&(diagnostics(&problems, &file, mechanics.as_ref()).to_string() + "\n"))?;
+    } else {
+        load::report(&problems, &file, args.model.quiet);
+        if let (Some(mechanics), false) = (&mechanics, args.model.quiet) {
+            write::stdout(&format!("{}: {}\n", Paint::stdout().bold(&mechanics.model.name), contents(mechanics)))?;
+        }
+    }
+    Ok(u8::from(!right))
+}
+
+/// What a model has, in one line.
+fn contents(mechanics: &Mechanics) -> String {
+    let model = &mechanics.model;
+    let form = match mechanics.dynamics {
+        Dynamics::Lagrangian(_) => "Lagrangian",
+        Dynamics::Hamiltonian(_) => "Hamiltonian",
+        Dynamics::Degenerate(_) => "degenerate Lagrangian",
+    };
+    let driven = model.coordinates.iter().filter(|c| c.driven.is_some()).count();
+    let mut parts = vec![form.to_owned(), count(model.coordinates.len() as u64, "coordinate")];
+    let others = [
+        (driven, "driven"),
+        (model.rows.len(), "constraint"),
+        (model.forces.len(), "force"),
+        (model.walls.len(), "wall"),
+        (model.events.len(), "event"),
+        (model.outputs.len(), "output"),
+    ];
+    for (n, what) in others.into_iter().filter(|(n, _)| *n > 0) {
+        parts.push(if what == "driven" { format!("{n} driven") } else { count(n as u64, what) });
+    }
+    parts.join(", ")
+}
+
+fn diagnostics(problems: &[Diagnostic], file: &str, mechanics: Option<&Mechanics>) -> Value {
+    let list = |errors: bool| -> Vec<Value> {
+        let chosen = problems.iter().filter(|p| p.is_error() == errors);
+        chosen
+            .map(|p| {
+                let place = p.place.as_ref();
+                json!({
+                    "message": p.message,
+                    "hint": p.hint,
+                    "line": place.map(|p| p.line),
+                    "column": place.map(|p| p.column),
+                    "length": place.map(|p| p.length),
+                })
+            })
+            .collect()
+    };
+    json!({
+        "file": file,
+        "model": mechanics.map(|m| &m.model.name),
+        "errors": list(true),
+        "warnings": list(false),
+    })
+}

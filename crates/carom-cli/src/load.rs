@@ -1,0 +1,216 @@
+//! From what was typed to a model: read the text (file, standard input or gallery), apply the options, check, and report
+//! everything there is to say about it.
+
+use crate::args::{ModelArgs, SampleArgs, SimulateArgs};
+use crate::failure::Failure;
+use crate::paint::Paint;
+use carom::gallery;
+use carom::{Diagnostic, Draft, Model};
+use std::io::Read;
+use std::path::Path;
+
+/// A draft and the problems met while making it.
+pub struct Loaded {
+    /// What the file says, options applied.
+    pub draft: Draft,
+    /// Name of the file, for messages.
+    pub file: String,
+    /// What is wrong so far.
+    pub problems: Vec<Diagnostic>,
+}
+
+/// Reads a model and applies `--set` and `--start`.
+///
+/// # Errors
+/// If there is no such file or gallery model, or it cannot be read.
+pub fn load(args: &ModelArgs) -> Result<Loaded, Failure> {
+    let (text, file) = read(&args.model)?;
+    let (mut draft, mut problems) = Draft::parse(&text, &file);
+    for assignments in &args.set {
+        problems.extend(draft.set_parameter(assignments));
+    }
+    for assignments in &args.start {
+        problems.extend(draft.set_start(assignments));
+    }
+    Ok(Loaded { draft, file, problems })
+}
+
+impl Loaded {
+    /// Applies the options that say how to simulate.
+    pub fn simulate(&mut self, args: &SimulateArgs) {
+        let given = [("until", &args.until), ("tolerance", &args.tolerance)];
+        for (key, value) in given {
+            if let Some(value) = value {
+                self.problems.extend(self.draft.set_run(key, value));
+            }
+        }
+        for setting in &args.option {
+            match setting.split_once('=') {
+                Some((key, value)) => self.problems.extend(self.draft.set_run(key.trim(), value.trim())),
+                None => self.problems.push(
+                    Diagnostic::error(format!("`--option {setting}` is not `key=value`"))
+                        .with_hint("write for example --option method=rk4"),
+                ),
+            }
+        }
+        if args.project {
+            self.draft.set_project(true);
+        }
+    }
+
+    /// Applies the options that say when to sample; returns the times of `--at`.
+    pub fn samples(&mut self, args: &SampleArgs) -> Option<Vec<f64>> {
+        if let Some(samples) = &args.samples {
+            self.problems.extend(self.draft.set_run("samples", samples));
+        }
+        let times = args.at.as_ref()?;
+        let mut out = Vec::new();
+        for time in times.split(',').map(str::trim).filter(|t| !t.is_empty()) {
+            match time.parse::<f64>() {
+                Ok(value) if value.is_finite() => out.push(value),
+                _ => self.problems.push(
+                    Diagnostic::error(format!("`{time}` in --at is not a time"))
+                        .with_hint("write numbers separated by commas: --at 0,0.5,2"),
+                ),
+            }
+        }
+        Some(out)
+    }
+
+    /// Checks the draft. Warnings are reported unless `quiet`; with errors everything is reported.
+    ///
+    /// # Errors
+    /// If the model is wrong; already reported then.
+    pub fn check(self, quiet: bool) -> Result<Model, Failure> {
+        let file = self.file.clone();
+        let (result, problems) = self.outcome();
+        report(&problems, &file, quiet);
+        result.ok_or(Failure::Reported(1))
+    }
+
+    /// The model, if there is one, and everything to say about it.
+    pub fn outcome(self) -> (Option<Model>, Vec<Diagnostic>) {
+        let mut problems = self.problems;
+        let wrong = problems.iter().any(Diagnostic::is_error);
+        match self.draft.check() {
+            Ok((model, warnings)) => {
+                problems.extend(warnings);
+                ((!wrong).then_some(model), problems)
+            }
+            Err(errors) => {
+                // A draft that was broken in reading says so again in checking.
+                for error in errors {
+                    if !problems.contains(&error) {
+                        problems.push(error);
+                    }
+                }
+                (None, problems)
+            }
+        }
+    }
+}
+
+/// Prints diagnostics to standard error, in the order of the file.
+pub fn report(problems: &[Diagnostic], file: &str, quiet: bool) {
+    let paint = Paint::stderr();
+    let mut problems = problems.to_vec();
+    carom::mech::diagnostic::tidy(&mut problems);
+    for problem in &problems {
+        if problem.is_error() || !quiet {
+            eprintln!("{}", paint.diagnostic(&problem.render(file)));
+        }
+    }
+    let errors = problems.iter().filter(|p| p.is_error()).count();
+    if errors > 1 {
+        eprintln!("{errors} errors");
+    }
+}
+
+/// The text of a model and the name to call it by.
+fn read(model: &str) -> Result<(String, String), Failure> {
+    if model == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map_err(|e| Failure::read("standard input", &e))?;
+        return Ok((utf8(bytes, "standard input")?, "standard input".to_owned()));
+    }
+    match std::fs::read(model) {
+        Ok(bytes) => Ok((utf8(bytes, model)?, model.to_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let name = model.strip_suffix(".toml").unwrap_or(model);
+            match gallery::find(name) {
+                Some(entry) => Ok((entry.text.to_owned(), format!("gallery:{}", entry.name))),
+                None => Err(missing(model)),
+            }
+        }
+        Err(_) if Path::new(model).is_dir() => {
+            Err(Failure::File(format!("cannot read {model}: it is a folder")))
+        }
+        Err(error) => Err(Failure::read(model, &error)),
+    }
+}
+
+fn utf8(bytes: Vec<u8>, file: &str) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|error| {
+        let line =
+            error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count() + 1;
+        Failure::wrong(format!("{file}:{line} is not UTF-8 text"))
+    })
+}
+
+fn missing(model: &str) -> Failure {
+    let mut message = format!("cannot read {model}: no such file, and no gallery model of that name");
+    let with_extension = format!("{model}.toml");
+    let names: Vec<&str> = gallery::all().iter().map(|e| e.name).collect();
+    let stem = model.strip_suffix(".toml").unwrap_or(model);
+    if Path::new(&with_extension).exists() {
+        message += &format!("\n  hint: there is {with_extension}");
+    } else if let Some(near) = suggestion(stem, &names) {
+        message += &format!("\n  hint: did you mean `{near}`? `carom gallery` lists all");
+    } else {
+        message += "\n  hint: `carom gallery` lists the models that come with carom, `carom new NAME` starts your own";
+    }
+    Failure::File(message)
+}
+
+/// The name nearest to what was typed: begun with it, or few changes away.
+pub fn suggestion<'a>(typed: &str, names: &[&'a str]) -> Option<&'a str> {
+    let typed = typed.to_lowercase().replace(['-', ' '], "_");
+    if let Some(name) = names.iter().find(|n| **n == typed) {
+        return Some(name);
+    }
+    let near = names.iter().map(|n| (distance(&typed, n), *n)).min()?;
+    if near.0 <= typed.chars().count() / 3 {
+        return Some(near.1);
+    }
+    names.iter().find(|n| typed.len() >= 3 && n.contains(&typed)).copied()
+}
+
+/// Edit distance: insertions, deletions, substitutions.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substitution = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substitution.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_name_finds_the_one_that_was_meant() {
+        let names = ["double_pendulum", "double_pendulum_wall", "newtons_cradle"];
+        assert_eq!(suggestion("double-pendulum", &names), Some("double_pendulum"));
+        assert_eq!(suggestion("doubel_pendulum", &names), Some("double_pendulum"));
+        assert_eq!(suggestion("cradle", &names), Some("newtons_cradle"));
+        assert_eq!(suggestion("xyz", &names), None);
+    }
+}

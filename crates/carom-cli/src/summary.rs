@@ -1,0 +1,251 @@
+//! A motion on one screen: how it ended, what happened, where it is now, how well the laws were kept.
+
+use crate::paint::Paint;
+use carom::{Model, Motion};
+use std::fmt::Write;
+
+/// Happenings of one kind shown before the list is cut.
+const SHOWN: usize = 12;
+
+/// The summary that `carom run` prints.
+pub fn summary(motion: &Motion, model: &Model, paint: Paint) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}", paint.bold(&motion.model));
+    out += &ending(motion, model, paint);
+    out += &impacts(motion, model, paint);
+    out += &contacts(motion, model, paint);
+    out += &grazes(motion, model);
+    out += &events(motion, model, paint);
+    out += &state(motion, paint);
+    out += &audit(motion, model, paint);
+    out
+}
+
+fn ending(motion: &Motion, model: &Model, paint: Paint) -> String {
+    let mut counts = vec![count(motion.audit.steps, "step")];
+    if !model.walls.is_empty() {
+        counts.push(count(motion.impacts.len() as u64, "impact"));
+    }
+    let counts = counts.join(", ");
+    let time = significant(motion.stop.time, 10);
+    if motion.stop.reason == carom::StopReason::Reached {
+        return format!("  reached t = {time}: {counts}\n");
+    }
+    let reason = motion.stop.reason.name().replace('_', " ");
+    let detail = motion.stop.detail.as_deref().map(|d| format!(": {d}")).unwrap_or_default();
+    let line = format!("{reason} at t = {time}{detail}");
+    let line = if motion.stop.reason.is_complete() { line } else { paint.yellow(&line) };
+    format!("  {line}\n  {counts}\n")
+}
+
+fn impacts(motion: &Motion, model: &Model, paint: Paint) -> String {
+    if motion.impacts.is_empty() {
+        return String::new();
+    }
+    let head = ["impact", "time", "wall", "impulse", "gap rate before", "after"].map(str::to_owned).to_vec();
+    let mut rows = vec![head];
+    for (i, impact) in motion.impacts.iter().enumerate().filter(|(i, _)| shown(*i, motion.impacts.len())) {
+        for (k, &wall) in impact.walls.iter().enumerate() {
+            let number = |values: &[f64]| values.get(k).map_or(String::new(), |v| significant(*v, 9));
+            let (index, time) = if k == 0 {
+                ((i + 1).to_string(), significant(impact.time, 13))
+            } else {
+                (String::new(), String::new())
+            };
+            rows.push(vec![
+                index,
+                time,
+                wall_name(model, wall),
+                number(&impact.impulse),
+                number(&impact.gap_rate_before),
+                number(&impact.gap_rate_after),
+            ]);
+        }
+    }
+    let mut out = format!("\n{}", aligned(&rows, paint));
+    out += &left_out(motion.impacts.len(), "impacts");
+    out
+}
+
+fn contacts(motion: &Motion, model: &Model, paint: Paint) -> String {
+    if motion.contacts.is_empty() {
+        return String::new();
+    }
+    let mut rows = vec![["contact", "from", "to", "force at start", ""].map(str::to_owned).to_vec()];
+    for (_, contact) in motion.contacts.iter().enumerate().filter(|(i, _)| shown(*i, motion.contacts.len())) {
+        rows.push(vec![
+            wall_name(model, contact.wall),
+            significant(contact.from, 13),
+            contact.to.map_or_else(|| "still closed".to_owned(), |to| significant(to, 13)),
+            significant(contact.force_at_start, 9),
+            if contact.zeno { "after infinitely many impacts".to_owned() } else { String::new() },
+        ]);
+    }
+    let mut out = format!("\n{}", aligned(&rows, paint));
+    out += &left_out(motion.contacts.len(), "contacts");
+    out
+}
+
+fn grazes(motion: &Motion, model: &Model) -> String {
+    let mut out = String::new();
+    for (i, graze) in motion.grazes.iter().enumerate().filter(|(i, _)| shown(*i, motion.grazes.len())) {
+        let line = if i == 0 { "\n" } else { "" };
+        let wall = wall_name(model, graze.wall);
+        let _ = writeln!(out, "{line}  grazes {wall} at t = {}", significant(graze.time, 13));
+    }
+    out + &left_out(motion.grazes.len(), "grazes")
+}
+
+fn events(motion: &Motion, model: &Model, paint: Paint) -> String {
+    if motion.events.is_empty() {
+        return String::new();
+    }
+    let mut rows = vec![["event", "time", "name"].map(str::to_owned).to_vec()];
+    for (i, event) in motion.events.iter().enumerate().filter(|(i, _)| shown(*i, motion.events.len())) {
+        let name = model.events.get(event.event).map_or_else(String::new, |e| e.name.clone());
+        rows.push(vec![(i + 1).to_string(), significant(event.time, 13), name]);
+    }
+    let mut out = format!("\n{}", aligned(&rows, paint));
+    out += &left_out(motion.events.len(), "events");
+    out
+}
+
+fn state(motion: &Motion, paint: Paint) -> String {
+    let Some(time) = motion.time.last() else { return String::new() };
+    let mut rows = vec![vec![format!("t = {}", significant(*time, 10)), "position".to_owned(), "velocity".to_owned()]];
+    for (position, velocity) in motion.position.iter().zip(&motion.velocity) {
+        let last = |values: &[f64]| values.last().map_or_else(String::new, |v| significant(*v, 12));
+        rows.push(vec![position.name.clone(), last(&position.values), last(&velocity.values)]);
+    }
+    let mut out = format!("\n{}", aligned(&rows, paint));
+    if !motion.output.is_empty() {
+        let last = |values: &[f64]| values.last().map_or_else(String::new, |v| significant(*v, 12));
+        let rows: Vec<Vec<String>> =
+            motion.output.iter().map(|s| vec![s.name.clone(), last(&s.values)]).collect();
+        let mut table = vec![vec!["output".to_owned(), String::new()]];
+        table.extend(rows);
+        let _ = write!(out, "\n{}", aligned(&table, paint));
+    }
+    out
+}
+
+fn audit(motion: &Motion, model: &Model, paint: Paint) -> String {
+    let audit = &motion.audit;
+    let mut parts = vec![format!("energy balance kept to {:.1e}", audit.hamiltonian_drift)];
+    if !model.rows.is_empty() {
+        parts.push(format!("constraints to {:.1e}", audit.constraint_drift));
+    }
+    if !motion.impacts.is_empty() {
+        parts.push(format!("impact law to {:.1e}", audit.impact_law_residual));
+    }
+    if !model.walls.is_empty() {
+        parts.push(format!("deepest penetration {:.1e}", audit.deepest_penetration));
+    }
+    let mut out = format!("\n  {} {}\n", paint.bold("audit"), parts.join(", "));
+    if let Some(amplification) = audit.amplification {
+        let _ = writeln!(out, "        errors at the start are amplified {amplification:.1e}-fold");
+    }
+    let seconds =
+        [("derive", audit.derive_seconds), ("compile", audit.compile_seconds), ("simulate", audit.simulate_seconds)];
+    let seconds: Vec<String> = seconds.iter().map(|(what, s)| format!("{what} {}", duration(*s))).collect();
+    let _ = writeln!(out, "  {}", paint.dim(&seconds.join(", ")));
+    out
+}
+
+/// A time span as a person says it.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
+        s if s < 120.0 => format!("{s:.1} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+/// `3 steps`, `1 step`.
+pub fn count(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// The first few, and the last.
+fn shown(index: usize, total: usize) -> bool {
+    total <= SHOWN || index + 1 < SHOWN || index + 1 == total
+}
+
+fn left_out(total: usize, what: &str) -> String {
+    if total <= SHOWN {
+        return String::new();
+    }
+    format!("  ({} more {what} before the last; -o FILE or --json gives all)\n", total - SHOWN)
+}
+
+fn wall_name(model: &Model, wall: usize) -> String {
+    model.walls.get(wall).map_or_else(|| wall.to_string(), |w| w.name.clone())
+}
+
+/// A number with at most that many significant digits, no trailing zeros; powers of ten only when needed.
+pub fn significant(x: f64, digits: usize) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return format!("{}", if x == 0.0 { 0.0 } else { x });
+    }
+    let exponent = format!("{x:.*e}", digits - 1);
+    let Some((mantissa, power)) = exponent.split_once('e') else { return exponent };
+    let power: i32 = power.parse().unwrap_or(0);
+    let trim = |text: &str| {
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text.to_owned() }
+    };
+    if (-5..digits as i32).contains(&power) {
+        let decimals = (digits as i32 - 1 - power).max(0) as usize;
+        trim(&format!("{x:.decimals$}"))
+    } else {
+        format!("{}e{power}", trim(mantissa))
+    }
+}
+
+/// Columns aligned: names left, numbers right at the widest; the first row is the heading.
+fn aligned(rows: &[Vec<String>], paint: Paint) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
+    let numeric = |c: usize| {
+        rows.iter().skip(1).filter_map(|r| r.get(c)).any(|t| t.parse::<f64>().is_ok())
+    };
+    let mut out = String::new();
+    for (i, row) in rows.iter().enumerate() {
+        let mut line = String::new();
+        for c in 0..columns {
+            let text = row.get(c).map_or("", String::as_str);
+            let pad = " ".repeat(width(c) - text.chars().count());
+            line += "  ";
+            line += &if numeric(c) { pad + text } else { text.to_owned() + &pad };
+        }
+        let line = line.trim_end();
+        let _ = writeln!(out, "{}", if i == 0 { paint.dim(line) } else { line.to_owned() });
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_still_say_enough() {
+        assert_eq!(significant(0.5, 9), "0.5");
+        assert_eq!(significant(10.0, 10), "10");
+        assert_eq!(significant(-0.0, 10), "0");
+        assert_eq!(significant(0.845724416263871, 13), "0.8457244162639");
+        assert_eq!(significant(1.5e-7, 3), "1.5e-7");
+        assert_eq!(significant(123_456_789.0, 4), "1.235e8");
+        assert_eq!(significant(1e100, 4), "1e100");
+        assert_eq!(significant(f64::NAN, 4), "NaN");
+    }
+
+    #[test]
+    fn a_list_is_cut_in_the_middle_and_keeps_its_last_entry() {
+        let kept: Vec<usize> = (0..100).filter(|&i| shown(i, 100)).collect();
+        assert_eq!(kept.len(), SHOWN);
+        assert_eq!(kept.last(), Some(&99));
+        assert_eq!((0..SHOWN).filter(|&i| shown(i, SHOWN)).count(), SHOWN);
+    }
+}
