@@ -25,7 +25,11 @@ pub fn check(args: &Check) -> Result<u8, Failure> {
     } else {
         load::report(&problems, &file, args.model.quiet);
         if let (Some(mechanics), false) = (&mechanics, args.model.quiet) {
-            write::stdout(&format!("{}: {}\n", Paint::stdout().bold(&mechanics.model.name), contents(mechanics)))?;
+            write::stdout(&format!(
+                "{}: {}\n",
+                Paint::stdout().bold(&mechanics.model.name),
+                contents(mechanics)
+            ))?;
         }
     }
     Ok(u8::from(!right))

@@ -112,7 +112,8 @@ fn events(motion: &Motion, model: &Model, paint: Paint) -> String {
 
 fn state(motion: &Motion, paint: Paint) -> String {
     let Some(time) = motion.time.last() else { return String::new() };
-    let mut rows = vec![vec![format!("t = {}", significant(*time, 10)), "position".to_owned(), "velocity".to_owned()]];
+    let mut rows =
+        vec![vec![format!("t = {}", significant(*time, 10)), "position".to_owned(), "velocity".to_owned()]];
     for (position, velocity) in motion.position.iter().zip(&motion.velocity) {
         let last = |values: &[f64]| values.last().map_or_else(String::new, |v| significant(*v, 12));
         rows.push(vec![position.name.clone(), last(&position.values), last(&velocity.values)]);
@@ -145,8 +146,11 @@ fn audit(motion: &Motion, model: &Model, paint: Paint) -> String {
     if let Some(amplification) = audit.amplification {
         let _ = writeln!(out, "        errors at the start are amplified {amplification:.1e}-fold");
     }
-    let seconds =
-        [("derive", audit.derive_seconds), ("compile", audit.compile_seconds), ("simulate", audit.simulate_seconds)];
+    let seconds = [
+        ("derive", audit.derive_seconds),
+        ("compile", audit.compile_seconds),
+        ("simulate", audit.simulate_seconds),
+    ];
     let seconds: Vec<String> = seconds.iter().map(|(what, s)| format!("{what} {}", duration(*s))).collect();
     let _ = writeln!(out, "  {}", paint.dim(&seconds.join(", ")));
     out
@@ -193,7 +197,11 @@ pub fn significant(x: f64, digits: usize) -> String {
     let Some((mantissa, power)) = exponent.split_once('e') else { return exponent };
     let power: i32 = power.parse().unwrap_or(0);
     let trim = |text: &str| {
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text.to_owned() }
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
     };
     if (-5..digits as i32).contains(&power) {
         let decimals = (digits as i32 - 1 - power).max(0) as usize;
@@ -207,9 +215,7 @@ pub fn significant(x: f64, digits: usize) -> String {
 fn aligned(rows: &[Vec<String>], paint: Paint) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
-    let numeric = |c: usize| {
-        rows.iter().skip(1).filter_map(|r| r.get(c)).any(|t| t.parse::<f64>().is_ok())
-    };
+    let numeric = |c: usize| rows.iter().skip(1).filter_map(|r| r.get(c)).any(|t| t.parse::<f64>().is_ok());
     let mut out = String::new();
     for (i, row) in rows.iter().enumerate() {
         let mut line = String::new();
