@@ -32,6 +32,10 @@ impl Factor {
         Factor { n, a: vec![0.0; n * n], order: (0..n).collect(), scratch: vec![0.0; n], symmetric: false }
     }
 
+    pub(crate) fn size(&self) -> usize {
+        self.n
+    }
+
     /// Factors the matrix that `fill` writes (row-major; the lower triangle suffices when `symmetric`).
     /// On failure: the row without pivot, and its size relative to the row before elimination.
     pub(crate) fn factor(&mut self, symmetric: bool, fill: impl Fn(&mut [f64])) -> Result<(), (usize, f64)> {

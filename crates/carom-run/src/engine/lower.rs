@@ -4,6 +4,7 @@
 //! its `Dot`; everything else is computed once and shared. Rows of intermediate products, quotients, powers and Euler
 //! derivatives are shared by value numbering. One loop over ascending handles, never a recursion.
 
+use super::recurrence::Recurrence;
 use super::system::{CompileError, LinearBlock, System};
 use super::tape::{Block, ConstantOp, Linear, Op, Product, Row, Slot, Start, Tape, Value};
 use carom_expr::{Constant, Dag, Expr, Function, Node, Rational};
@@ -96,6 +97,7 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
         blocks: low.blocks,
         rate,
         watched,
+        recurrence: Recurrence::default(),
     })
 }
 
@@ -396,7 +398,8 @@ impl Lowering<'_> {
     }
 
     fn constant_power(&mut self, u: Row, exponent: Slot) -> Row {
-        self.shared(Shared::Power(u, exponent), |_, out| Op::Power { out, u, exponent })
+        let du = self.euler(u);
+        self.pair(Shared::Power(u, exponent), |out, dr| Op::Power { out, u, du, dr, exponent })
     }
 
     fn euler(&mut self, u: Row) -> Row {

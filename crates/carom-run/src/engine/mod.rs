@@ -35,10 +35,14 @@
 //! ```
 
 mod factor;
+mod first;
 mod flow;
 mod lower;
+mod packed;
+mod recurrence;
 mod rk4;
 pub mod series;
+mod simd;
 mod system;
 mod tape;
 mod taylor;

@@ -11,12 +11,13 @@
 //! Exp        k e_k = Σ_{j≥1} (Du)_j e_{k−j}
 //! Tan        k t_k = Σ_{j≥1} (Du)_j w_{k−j},   w = 1 + t²                           (tanh: 1 − t²)
 //! Sqrt       r_k = (u_k − Σ_{0<j<k} r_j r_{k−j}) / (2 r_0)
-//! Power      k u_0 r_k = Σ_{j≥1} (α j − (k − j)) u_j r_{k−j}
+//! Power      k u_0 r_k = α Σ_{j≥1} (Du)_j r_{k−j} − Σ_{0<j<k} u_j (Dr)_{k−j}
 //! Integrate  r_k = d_k / k,   r_0 = f(u_0)             log, asin, atan, atan2, …: d = Du / f-specific weight
 //! Solve      M_0 x_k = b_k − Σ_{j≥1} M_j x_{k−j}
 //! ```
 
 use super::lower::lower;
+use super::recurrence::Recurrence;
 use super::system::{CompileError, System};
 use carom_expr::{Dag, Function, Rational};
 use std::sync::Arc;
@@ -70,7 +71,7 @@ pub(crate) enum Op {
     Exp { du: Row, out: Row, start: Start },
     Tan { u: Row, du: Row, tan: Row, weight: Row, hyperbolic: bool },
     Sqrt { out: Row, u: Row },
-    Power { out: Row, u: Row, exponent: Slot },
+    Power { out: Row, u: Row, du: Row, dr: Row, exponent: Slot },
     Integrate { out: Row, d: Row, start: Start },
     Solve { block: u32 },
 }
@@ -115,6 +116,8 @@ pub struct Tape {
     pub(crate) blocks: Vec<Block>,
     pub(crate) rate: Vec<Value>,
     pub(crate) watched: Vec<Value>,
+    /// Orders ≥ 1.
+    pub(crate) recurrence: Recurrence,
 }
 
 impl Tape {
@@ -123,7 +126,9 @@ impl Tape {
     /// # Errors
     /// When a symbol has no value, something piecewise moves, or shapes disagree.
     pub fn compile(dag: &Dag, system: &System) -> Result<Arc<Tape>, CompileError> {
-        lower(dag, system).map(Arc::new)
+        let mut tape = lower(dag, system)?;
+        tape.recurrence = Recurrence::new(&tape);
+        Ok(Arc::new(tape))
     }
 
     /// Number of state variables.
@@ -150,8 +155,8 @@ impl Tape {
     pub fn size(&self) -> (usize, usize) {
         let convolutions = |op: &Op| match op {
             Op::Dot { products, .. } => products.len(),
-            Op::Divide { .. } | Op::Exp { .. } | Op::Sqrt { .. } | Op::Power { .. } => 1,
-            Op::SinCos { .. } | Op::SinhCosh { .. } | Op::Tan { .. } => 2,
+            Op::Divide { .. } | Op::Exp { .. } | Op::Sqrt { .. } => 1,
+            Op::Power { .. } | Op::SinCos { .. } | Op::SinhCosh { .. } | Op::Tan { .. } => 2,
             Op::Euler { .. } | Op::Integrate { .. } => 0,
             Op::Solve { block } => {
                 let block = &self.blocks[*block as usize];
@@ -192,8 +197,11 @@ impl Op {
                 value(*a, &mut visit);
                 visit(*b);
             }
-            Op::Euler { u, .. } | Op::Sqrt { u, .. } | Op::Power { u, .. } => visit(*u),
-            Op::SinCos { u, du, .. } | Op::SinhCosh { u, du, .. } | Op::Tan { u, du, .. } => {
+            Op::Euler { u, .. } | Op::Sqrt { u, .. } => visit(*u),
+            Op::Power { u, du, .. }
+            | Op::SinCos { u, du, .. }
+            | Op::SinhCosh { u, du, .. }
+            | Op::Tan { u, du, .. } => {
                 visit(*u);
                 visit(*du);
             }
@@ -221,11 +229,11 @@ impl Op {
             | Op::Euler { out, .. }
             | Op::Exp { out, .. }
             | Op::Sqrt { out, .. }
-            | Op::Power { out, .. }
             | Op::Integrate { out, .. } => visit(*out),
             Op::SinCos { sin: a, cos: b, .. }
             | Op::SinhCosh { sinh: a, cosh: b, .. }
-            | Op::Tan { tan: a, weight: b, .. } => {
+            | Op::Tan { tan: a, weight: b, .. }
+            | Op::Power { out: a, dr: b, .. } => {
                 visit(*a);
                 visit(*b);
             }

@@ -1,0 +1,228 @@
+//! Orders k ≥ 1 of a tape in one uniform form.
+//!
+//! Every rule of the tape is linear in the coefficients of order k once order 0 is known:
+//!
+//! ```text
+//! r_k = s(k) ( Σ_pairs w_p I_p + Σ_edges w_e (src_e)_k ),      I_p = Σ_{0<j<k} a_j b_{k−j},      s(k) ∈ {1, k, 1/k}
+//! ```
+//!
+//! The interior sums I_p use coefficients below k only: all of them can be computed at once, side by side in the lanes
+//! of a vector unit. What remains per order is a short chain of multiply–adds (the edges) whose weights are functions of
+//! order 0, computed once per jet.
+
+use super::tape::{Op, Row, Slot, Tape, Value};
+
+/// No row: the factor 1.
+pub(crate) const NONE: Row = Row::MAX;
+
+/// factor · constant · times₀ / over₀
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Weight {
+    pub factor: f64,
+    pub constant: Slot,
+    pub times: Row,
+    pub over: Row,
+}
+
+impl Weight {
+    /// Does it depend on the state (and not on parameters only)?
+    pub(crate) fn moves(&self) -> bool {
+        self.times != NONE || self.over != NONE
+    }
+}
+
+const ONE: Slot = 1;
+
+/// Σ_{0<j<k} a_j b_{k−j}, times a weight.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Pair {
+    pub a: Row,
+    pub b: Row,
+    pub weight: Weight,
+}
+
+/// weight · source_k
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Edge {
+    pub source: Row,
+    pub weight: Weight,
+}
+
+/// s(k)
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Scale {
+    One,
+    Order,
+    Inverse,
+}
+
+/// r_k = s(k) (Σ of the next `pairs` pairs + Σ of the next `edges` edges).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Equation {
+    pub out: Row,
+    pub scale: Scale,
+    pub pairs: u32,
+    pub edges: u32,
+}
+
+/// What is done per order, in sequence.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Stage {
+    /// The next so many equations.
+    Equations(u32),
+    /// Rows `right_side ..` hold the right side; the unknowns are written to `unknowns ..`.
+    Solve { block: u32, right_side: Row, unknowns: Row },
+}
+
+/// The recurrence of a tape. Lists start with what the last order needs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recurrence {
+    pub pairs: Vec<Pair>,
+    pub edges: Vec<Edge>,
+    pub equations: Vec<Equation>,
+    pub stages: Vec<Stage>,
+    /// How many stages, and pairs, the last order needs.
+    pub last_stages: usize,
+    pub last_pairs: usize,
+    /// Rows of the tape plus right sides of blocks.
+    pub rows: usize,
+}
+
+impl Recurrence {
+    pub(crate) fn new(tape: &Tape) -> Recurrence {
+        let mut r = Recurrence { rows: tape.rows, ..Recurrence::default() };
+        let mut in_last = vec![false; tape.ops.len()];
+        for &i in &tape.last {
+            in_last[i as usize] = true;
+            r.op(tape, &tape.ops[i as usize]);
+        }
+        r.last_stages = r.stages.len();
+        r.last_pairs = r.pairs.len();
+        // What only the middle orders need begins a stage of its own.
+        let mut fresh = true;
+        for &i in &tape.middle {
+            if !in_last[i as usize] {
+                if std::mem::take(&mut fresh) {
+                    r.stages.push(Stage::Equations(0));
+                }
+                r.op(tape, &tape.ops[i as usize]);
+            }
+        }
+        r.stages.retain(|s| *s != Stage::Equations(0));
+        r
+    }
+
+    fn equation(&mut self, out: Row, scale: Scale, pairs: &[Pair], edges: &[Edge]) {
+        self.pairs.extend(pairs);
+        self.edges.extend(edges);
+        self.equations.push(Equation { out, scale, pairs: pairs.len() as u32, edges: edges.len() as u32 });
+        match self.stages.last_mut() {
+            Some(Stage::Equations(n)) => *n += 1,
+            _ => self.stages.push(Stage::Equations(1)),
+        }
+    }
+
+    fn op(&mut self, tape: &Tape, op: &Op) {
+        let weight =
+            |factor: f64, constant: Slot, times: Row, over: Row| Weight { factor, constant, times, over };
+        let plain = |factor: f64| weight(factor, ONE, NONE, NONE);
+        let pair = |a: Row, b: Row, weight: Weight| Pair { a, b, weight };
+        let edge = |source: Row, weight: Weight| Edge { source, weight };
+        match op {
+            Op::Dot { out, linear, products, .. } => {
+                let mut pairs = Vec::new();
+                let mut edges = Vec::new();
+                for l in linear {
+                    edges.push(edge(l.a, weight(1.0, l.coefficient, NONE, NONE)));
+                }
+                for p in products {
+                    let c = p.coefficient;
+                    pairs.push(pair(p.a, p.b, weight(1.0, c, NONE, NONE)));
+                    if p.a == p.b {
+                        edges.push(edge(p.a, weight(2.0, c, p.a, NONE)));
+                    } else {
+                        edges.push(edge(p.a, weight(1.0, c, p.b, NONE)));
+                        edges.push(edge(p.b, weight(1.0, c, p.a, NONE)));
+                    }
+                }
+                self.equation(*out, Scale::One, &pairs, &edges);
+            }
+            Op::Divide { out, a, b } => {
+                let mut edges = vec![edge(*b, weight(-1.0, ONE, *out, *b))];
+                if let Value::Row(a) = a {
+                    edges.insert(0, edge(*a, weight(1.0, ONE, NONE, *b)));
+                }
+                self.equation(*out, Scale::One, &[pair(*b, *out, weight(-1.0, ONE, NONE, *b))], &edges);
+            }
+            Op::Euler { out, u } => self.equation(*out, Scale::Order, &[], &[edge(*u, plain(1.0))]),
+            Op::SinCos { du, sin, cos, .. } => {
+                self.derived(*sin, *du, *cos, 1.0);
+                self.derived(*cos, *du, *sin, -1.0);
+            }
+            Op::SinhCosh { du, sinh, cosh, .. } => {
+                self.derived(*sinh, *du, *cosh, 1.0);
+                self.derived(*cosh, *du, *sinh, 1.0);
+            }
+            Op::Exp { du, out, .. } => self.derived(*out, *du, *out, 1.0),
+            Op::Tan { du, tan, weight: w, hyperbolic, .. } => {
+                self.derived(*tan, *du, *w, 1.0);
+                let sign = if *hyperbolic { -1.0 } else { 1.0 };
+                let edges = [edge(*tan, weight(2.0 * sign, ONE, *tan, NONE))];
+                self.equation(*w, Scale::One, &[pair(*tan, *tan, plain(sign))], &edges);
+            }
+            Op::Sqrt { out, u } => {
+                let pairs = [pair(*out, *out, weight(-0.5, ONE, NONE, *out))];
+                self.equation(*out, Scale::One, &pairs, &[edge(*u, weight(0.5, ONE, NONE, *out))]);
+            }
+            Op::Power { out, u, du, dr, exponent } => {
+                // k u_0 r_k = α Σ (Du)_j r_{k−j} − Σ_{j<k} u_j (Dr)_{k−j}
+                let pairs = [
+                    pair(*du, *out, weight(1.0, *exponent, NONE, *u)),
+                    pair(*u, *dr, weight(-1.0, ONE, NONE, *u)),
+                ];
+                self.equation(*out, Scale::Inverse, &pairs, &[edge(*du, weight(1.0, *exponent, *out, *u))]);
+                self.equation(*dr, Scale::Order, &[], &[edge(*out, plain(1.0))]);
+            }
+            Op::Integrate { out, d, .. } => {
+                self.equation(*out, Scale::Inverse, &[], &[edge(*d, plain(1.0))]);
+            }
+            Op::Solve { block: index } => {
+                let block = &tape.blocks[*index as usize];
+                let right_side = self.rows as Row;
+                self.rows += block.size;
+                // t_i = b_i − Σ_l M_il x_l without the terms in x_k
+                let mut terms: Vec<(Vec<Pair>, Vec<Edge>)> = vec![(vec![], vec![]); block.size];
+                for (i, value) in block.right_side.iter().enumerate() {
+                    if let Value::Row(row) = value {
+                        terms[i].1.push(edge(*row, plain(1.0)));
+                    }
+                }
+                for &(i, j, value) in &block.entries {
+                    let Value::Row(m) = value else { continue };
+                    let mut add = |i: u32, j: u32| {
+                        let x = block.first + j;
+                        terms[i as usize].0.push(pair(m, x, plain(-1.0)));
+                        terms[i as usize].1.push(edge(m, weight(-1.0, ONE, x, NONE)));
+                    };
+                    add(i, j);
+                    if block.symmetric && i != j {
+                        add(j, i);
+                    }
+                }
+                for (i, (pairs, edges)) in terms.iter().enumerate() {
+                    self.equation(right_side + i as Row, Scale::One, pairs, edges);
+                }
+                self.stages.push(Stage::Solve { block: *index, right_side, unknowns: block.first });
+            }
+        }
+    }
+
+    /// k r_k = sign Σ_{j≥1} (Du)_j f_{k−j}
+    fn derived(&mut self, out: Row, du: Row, f: Row, sign: f64) {
+        let pairs =
+            [Pair { a: du, b: f, weight: Weight { factor: sign, constant: ONE, times: NONE, over: NONE } }];
+        let edges =
+            [Edge { source: du, weight: Weight { factor: sign, constant: ONE, times: f, over: NONE } }];
+        self.equation(out, Scale::Inverse, &pairs, &edges);
+    }
+}
