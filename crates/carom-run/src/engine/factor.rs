@@ -36,6 +36,11 @@ impl Factor {
         self.n
     }
 
+    /// L below and 1/D on the diagonal, when the matrix was factored without pivoting.
+    pub(crate) fn symmetric(&self) -> Option<&[f64]> {
+        self.symmetric.then_some(&self.a)
+    }
+
     /// Factors the matrix that `fill` writes (row-major; the lower triangle suffices when `symmetric`).
     /// On failure: the row without pivot, and its size relative to the row before elimination.
     pub(crate) fn factor(&mut self, symmetric: bool, fill: impl Fn(&mut [f64])) -> Result<(), (usize, f64)> {

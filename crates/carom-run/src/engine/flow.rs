@@ -44,7 +44,7 @@ impl Flow {
             stride,
             constants: vec![0.0; tape.constants.len()],
             factors: tape.blocks.iter().map(|b| Factor::new(b.size)).collect(),
-            packed: Packed::new(&tape, order),
+            packed: Packed::new(&tape, &kept, order),
             series: vec![0.0; kept.len() * stride],
             kept,
             rates: vec![0.0; tape.rate.len()],
@@ -53,6 +53,13 @@ impl Flow {
         let zeros = vec![0.0; flow.tape.parameters];
         flow.set_parameters(&zeros);
         flow
+    }
+
+    /// The same flow without machine code: slower, and the same bits.
+    #[must_use]
+    pub fn interpreted(mut self) -> Flow {
+        self.packed.without_code();
+        self
     }
 
     /// The tape.
@@ -83,7 +90,7 @@ impl Flow {
     pub fn evaluate(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
         let n = self.tape.dimension;
         assert_eq!(state.len(), n, "one value per state variable");
-        let values = &mut self.packed.current;
+        let values = self.packed.current();
         values[..n].copy_from_slice(state);
         values[n] = time.value();
         first::values(&self.tape, &self.constants, &mut self.factors, values)?;
@@ -102,14 +109,7 @@ impl Flow {
     /// When a block is singular at the state.
     pub fn jet(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
         self.evaluate(time, state)?;
-        let (kept, series, stride) = (&self.kept, &mut self.series, self.stride);
-        self.packed.run(&self.tape, &self.constants, &mut self.factors, self.order, |k, current| {
-            for (value, series) in kept.iter().zip(series.chunks_exact_mut(stride)) {
-                if let Value::Row(row) = value {
-                    series[k] = current[*row as usize];
-                }
-            }
-        });
+        self.packed.run(&self.tape, &self.constants, &mut self.factors, &self.kept, &mut self.series);
         Ok(())
     }
 

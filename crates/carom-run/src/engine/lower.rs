@@ -80,7 +80,15 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
     }
     low.lower_all(&system.rate)?;
     low.lower_all(&system.watched)?;
-    let rate: Vec<Value> = system.rate.iter().map(|e| low.values[e]).collect();
+    // Every state variable moves by a row, also when its rate is constant or missing.
+    let mut rate = Vec::new();
+    for i in 0..system.state.len() {
+        let value = system.rate.get(i).map_or(Value::Constant(ZERO), |e| low.values[e]);
+        rate.push(match value {
+            Value::Constant(slot) => Value::Row(low.dot(slot, vec![], vec![])),
+            row => row,
+        });
+    }
     let watched: Vec<Value> = system.watched.iter().map(|e| low.values[e]).collect();
     let unknowns = low.blocks.iter().flat_map(|b| b.first..b.first + b.size as Row).map(Value::Row);
     let moving: Vec<Value> = rate.iter().chain(&watched).copied().chain(unknowns).collect();

@@ -38,6 +38,7 @@ mod factor;
 mod first;
 mod flow;
 mod lower;
+mod machine;
 mod packed;
 mod recurrence;
 mod rk4;

@@ -1,20 +1,64 @@
 //! One trajectory's recurrence, interior sums packed eight pairs to a vector.
 //!
 //! Operands of pair p are copied to lane p mod 8 of octet p div 8 as soon as their coefficient is known, so that the
-//! sums of all pairs run through the vector unit with aligned loads and no shuffles.
+//! sums of all pairs run through the vector unit with aligned loads and no shuffles. The rest of an order is machine
+//! code where the processor allows it, and interpreted where not; both give the same bits.
 
 use super::factor::Factor;
-use super::recurrence::{NONE, Recurrence, Scale, Stage, Weight};
-use super::simd::{Level, Octet, interior};
+use super::machine::{INLINE_SOLVE, Program, Segment};
+use super::recurrence::{NONE, Recurrence, Stage, Weight};
+use super::simd::{Code, Level, Octet, equations, interior};
 use super::tape::{Tape, Value};
+use std::sync::Arc;
 
 /// Lanes of an octet.
-const WIDTH: usize = 8;
+pub(crate) const WIDTH: usize = 8;
+
+/// Byte offsets in the arena.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    /// Coefficient k of every row.
+    pub rows: usize,
+    /// Weights of the edges.
+    pub weights: usize,
+    /// Weighted interior sums of the pairs.
+    pub interior: usize,
+    /// k, 1/k, and the coefficient of time (1 at order 1, else 0).
+    pub scale: usize,
+    /// The state being computed.
+    pub next_state: usize,
+    /// Factors of small symmetric blocks.
+    pub factors: Vec<Option<usize>>,
+    /// Doubles in all.
+    pub length: usize,
+}
+
+impl Layout {
+    fn new(tape: &Tape, octets: usize) -> Layout {
+        let mut length = 0;
+        let mut region = |doubles: usize| {
+            let at = 8 * length;
+            length += doubles.next_multiple_of(WIDTH);
+            at
+        };
+        let r = &tape.recurrence;
+        let rows = region(r.rows);
+        let weights = region(r.edges.len());
+        let interior = region(octets * WIDTH);
+        let scale = region(3);
+        let next_state = region(tape.dimension);
+        let small = |n: usize, symmetric: bool| symmetric && n <= INLINE_SOLVE;
+        let factors =
+            tape.blocks.iter().map(|b| small(b.size, b.symmetric).then(|| region(b.size * b.size))).collect();
+        Layout { rows, weights, interior, scale, next_state, factors, length }
+    }
+}
 
 /// Workspace of a single trajectory.
 #[derive(Clone, Debug)]
 pub(crate) struct Packed {
     level: Level,
+    layout: Layout,
     stride: usize,
     /// Octets of all pairs, and of those the last order needs.
     octets: usize,
@@ -22,20 +66,17 @@ pub(crate) struct Packed {
     a: Vec<Octet>,
     b: Vec<Octet>,
     pair_weights: Vec<Octet>,
-    interior: Vec<Octet>,
-    edge_weights: Vec<f64>,
+    arena: Vec<f64>,
     /// Weights that change with the state: position, what it is.
     moving_pairs: Vec<(u32, Weight)>,
     moving_edges: Vec<(u32, Weight)>,
     /// Rows of the operands of each pair, padded to whole octets.
     operands: Vec<(u32, u32)>,
-    /// Coefficient k of every row.
-    pub(crate) current: Vec<f64>,
-    next_state: Vec<f64>,
+    code: Option<Arc<(Code, Program)>>,
 }
 
 impl Packed {
-    pub(crate) fn new(tape: &Tape, order: usize) -> Packed {
+    pub(crate) fn new(tape: &Tape, kept: &[Value], order: usize) -> Packed {
         let r = &tape.recurrence;
         let octets = r.pairs.len().div_ceil(WIDTH);
         let stride = order + 1;
@@ -44,22 +85,40 @@ impl Packed {
         let moving = |weights: &mut dyn Iterator<Item = Weight>| -> Vec<(u32, Weight)> {
             weights.enumerate().filter(|(_, w)| w.moves()).map(|(i, w)| (i as u32, w)).collect()
         };
+        let layout = Layout::new(tape, octets);
+        let level = Level::detect();
+        let code = (level != Level::Plain)
+            .then(|| Program::assemble(tape, &layout, kept, order))
+            .flatten()
+            .and_then(|program| {
+                let reach = Program::reach(&layout, octets, kept.len(), order);
+                Some(Arc::new((Code::new(&program.bytes, reach)?, program)))
+            });
         Packed {
-            level: Level::detect(),
+            level,
             stride,
             octets,
             last_octets: r.last_pairs.div_ceil(WIDTH),
             a: vec![Octet::default(); octets * stride],
             b: vec![Octet::default(); octets * stride],
             pair_weights: vec![Octet::default(); octets],
-            interior: vec![Octet::default(); octets],
-            edge_weights: vec![0.0; r.edges.len()],
             moving_pairs: moving(&mut r.pairs.iter().map(|p| p.weight)),
             moving_edges: moving(&mut r.edges.iter().map(|e| e.weight)),
             operands,
-            current: vec![0.0; r.rows],
-            next_state: vec![0.0; tape.rate.len()],
+            arena: vec![0.0; layout.length],
+            layout,
+            code,
         }
+    }
+
+    /// Uses the interpreter although code could be used.
+    pub(crate) fn without_code(&mut self) {
+        self.code = None;
+    }
+
+    /// Coefficient k of every row.
+    pub(crate) fn current(&mut self) -> &mut [f64] {
+        &mut self.arena[self.layout.rows / 8..]
     }
 
     /// Weights that depend on parameters only.
@@ -68,20 +127,22 @@ impl Packed {
             self.pair_weights[i / WIDTH].0[i % WIDTH] =
                 pair.weight.factor * constants[pair.weight.constant as usize];
         }
-        for (w, edge) in self.edge_weights.iter_mut().zip(&r.edges) {
+        let weights = &mut self.arena[self.layout.weights / 8..];
+        for (w, edge) in weights.iter_mut().zip(&r.edges) {
             *w = edge.weight.factor * constants[edge.weight.constant as usize];
         }
     }
 
-    /// Weights that depend on order 0, which `current` holds.
+    /// Weights that depend on order 0, which the rows hold.
     fn set_weights(&mut self, constants: &[f64]) {
+        let (rows, rest) = self.arena.split_at_mut(self.layout.weights / 8);
         let value = |w: &Weight| {
             let mut x = w.factor * constants[w.constant as usize];
             if w.times != NONE {
-                x *= self.current[w.times as usize];
+                x *= rows[w.times as usize];
             }
             if w.over != NONE {
-                x /= self.current[w.over as usize];
+                x /= rows[w.over as usize];
             }
             x
         };
@@ -90,83 +151,118 @@ impl Packed {
             self.pair_weights[i / WIDTH].0[i % WIDTH] = value(w);
         }
         for (i, w) in &self.moving_edges {
-            self.edge_weights[*i as usize] = value(w);
+            rest[*i as usize] = value(w);
         }
     }
 
-    /// Orders 1 … `order`, given order 0 in `current`. `keep(k, current)` is called for each.
+    /// Orders 1 … `order`, given order 0 in the rows. Coefficient k of `kept[i]` goes to `series[i·stride + k]`.
     pub(crate) fn run(
         &mut self,
         tape: &Tape,
         constants: &[f64],
         factors: &mut [Factor],
-        order: usize,
-        mut keep: impl FnMut(usize, &[f64]),
+        kept: &[Value],
+        series: &mut [f64],
     ) {
         self.set_weights(constants);
+        let code = self.code.clone().filter(|_| self.copy_factors(factors));
+        let order = self.stride - 1;
         for k in 1..=order {
-            let inverse = 1.0 / k as f64;
-            self.advance_state(tape, constants, k, inverse);
             let last = k == order;
             let octets = if last { self.last_octets } else { self.octets };
+            let scale = self.layout.scale / 8;
+            self.arena[scale..scale + 3].copy_from_slice(&[
+                k as f64,
+                1.0 / k as f64,
+                if k == 1 { 1.0 } else { 0.0 },
+            ]);
+            let sums = &mut self.arena[self.layout.interior / 8..][..octets * WIDTH];
             if k > 1 {
-                let out = &mut self.interior[..octets];
-                interior(self.level, &self.a, &self.b, &self.pair_weights, out, self.stride, k);
+                interior(self.level, &self.a, &self.b, &self.pair_weights, sums, self.stride, k);
             } else {
-                self.interior.fill(Octet::default());
+                sums.fill(0.0);
             }
-            let stages = if last { tape.recurrence.last_stages } else { tape.recurrence.stages.len() };
-            self.equations(&tape.recurrence, stages, factors, k, inverse);
-            if !last {
-                self.pack(k);
+            match &code {
+                Some(code) => {
+                    for segment in if last { &code.1.last } else { &code.1.middle } {
+                        match *segment {
+                            Segment::Code(at) => {
+                                code.0.call(at, k, &mut self.arena, &mut self.a, &mut self.b, series);
+                            }
+                            Segment::Solve { block, right_side, unknowns } => {
+                                self.solve(&mut factors[block as usize], right_side, unknowns);
+                            }
+                        }
+                    }
+                }
+                None => {
+                    self.interpret(tape, last, factors);
+                    if !last {
+                        self.pack(k);
+                    }
+                    for (value, series) in kept.iter().zip(series.chunks_exact_mut(self.stride)) {
+                        if let Value::Row(row) = value {
+                            series[k] = self.arena[*row as usize];
+                        }
+                    }
+                }
             }
-            keep(k, &self.current);
         }
     }
 
-    /// x_k = rate_{k−1} / k
-    fn advance_state(&mut self, tape: &Tape, constants: &[f64], k: usize, inverse: f64) {
-        for (x, rate) in self.next_state.iter_mut().zip(&tape.rate) {
-            *x = match *rate {
-                Value::Row(row) => self.current[row as usize] * inverse,
-                Value::Constant(slot) if k == 1 => constants[slot as usize],
-                Value::Constant(_) => 0.0,
-            };
+    /// Hands factors of small blocks to the code; false when one of them had to be pivoted.
+    fn copy_factors(&mut self, factors: &[Factor]) -> bool {
+        for (factor, at) in factors.iter().zip(&self.layout.factors) {
+            if let Some(at) = at {
+                let Some(entries) = factor.symmetric() else { return false };
+                self.arena[at / 8..][..entries.len()].copy_from_slice(entries);
+            }
         }
-        self.current[..tape.dimension].fill(0.0);
-        self.current[..self.next_state.len()].copy_from_slice(&self.next_state);
-        self.current[tape.dimension] = if k == 1 { 1.0 } else { 0.0 };
+        true
     }
 
-    fn equations(&mut self, r: &Recurrence, stages: usize, factors: &mut [Factor], k: usize, inverse: f64) {
+    fn solve(&mut self, factor: &mut Factor, right_side: u32, unknowns: u32) {
+        let n = factor.size();
+        let (before, after) = self.arena.split_at_mut(right_side as usize);
+        factor.solve(&mut after[..n]);
+        before[unknowns as usize..][..n].copy_from_slice(&after[..n]);
+    }
+
+    /// One order, by reading the recurrence.
+    fn interpret(&mut self, tape: &Tape, last: bool, factors: &mut [Factor]) {
+        let r = &tape.recurrence;
+        let n = tape.dimension;
+        let [k, inverse, clock] = [0, 1, 2].map(|i| self.arena[self.layout.scale / 8 + i]);
+        let next = self.layout.next_state / 8;
+        for (i, rate) in tape.rate.iter().enumerate() {
+            let Value::Row(row) = *rate else { unreachable!("rates are rows") };
+            self.arena[next + i] = self.arena[row as usize] * inverse;
+        }
+        self.arena.copy_within(next..next + n, 0);
+        self.arena[n] = clock;
         let (mut equation, mut pair, mut edge) = (0, 0, 0);
+        let stages = if last { r.last_stages } else { r.stages.len() };
         for stage in &r.stages[..stages] {
             match *stage {
                 Stage::Equations(count) => {
-                    for e in &r.equations[equation..equation + count as usize] {
-                        let mut sum = 0.0;
-                        for p in pair..pair + e.pairs as usize {
-                            sum += self.interior[p / WIDTH].0[p % WIDTH];
-                        }
-                        pair += e.pairs as usize;
-                        let edges = edge..edge + e.edges as usize;
-                        edge = edges.end;
-                        for (w, source) in self.edge_weights[edges.clone()].iter().zip(&r.edges[edges]) {
-                            sum += w * self.current[source.source as usize];
-                        }
-                        self.current[e.out as usize] = match e.scale {
-                            Scale::One => sum,
-                            Scale::Order => sum * k as f64,
-                            Scale::Inverse => sum * inverse,
-                        };
-                    }
+                    let list = &r.equations[equation..equation + count as usize];
+                    let (rows, rest) = self.arena.split_at_mut(self.layout.weights / 8);
+                    let (weights, rest) = rest.split_at((self.layout.interior - self.layout.weights) / 8);
+                    let used = equations(
+                        self.level,
+                        list,
+                        rows,
+                        &weights[edge..],
+                        &r.edges[edge..],
+                        &rest[pair..],
+                        [k, inverse],
+                    );
                     equation += count as usize;
+                    pair += used.0;
+                    edge += used.1;
                 }
                 Stage::Solve { block, right_side, unknowns } => {
-                    let n = factors[block as usize].size();
-                    let (before, after) = self.current.split_at_mut(right_side as usize);
-                    factors[block as usize].solve(&mut after[..n]);
-                    before[unknowns as usize..][..n].copy_from_slice(&after[..n]);
+                    self.solve(&mut factors[block as usize], right_side, unknowns);
                 }
             }
         }
@@ -177,8 +273,8 @@ impl Packed {
         for (c, operands) in self.operands.chunks_exact(WIDTH).enumerate() {
             let (a, b) = (&mut self.a[c * self.stride + k], &mut self.b[c * self.stride + k]);
             for (i, &(x, y)) in operands.iter().enumerate() {
-                a.0[i] = self.current[x as usize];
-                b.0[i] = self.current[y as usize];
+                a.0[i] = self.arena[x as usize];
+                b.0[i] = self.arena[y as usize];
             }
         }
     }
