@@ -35,8 +35,9 @@ pub(crate) fn write(dag: &mut Dag, lengths: &mut Lengths, p: &Polynomial) -> Exp
     let spread = grouped.iter().map(|(m, c)| Some((multiply(m, &common)?, *c))).collect::<Option<_>>();
     let spread: Polynomial = spread.unwrap_or(terms);
     if grouped.len() > 1 {
-        let factor = writer.monomial_length(&common) + coefficient(content);
-        let joint = u64::from(!common.is_empty()) + factor + BRACKETS + u64::from(content.is_negative());
+        let numbers = coefficient(content) + u64::from(content.is_negative());
+        let joint = writer.monomial_length(&common).saturating_add(numbers + BRACKETS);
+        let joint = joint.saturating_add(u64::from(!common.is_empty()));
         if joint.saturating_add(writer.length(&outside)) < writer.length(&spread) {
             let sum = writer.build(&outside);
             let mut powers = writer.powers(&common);
@@ -81,7 +82,8 @@ impl Writer<'_> {
         let mut length = 0_u64;
         for &(a, n) in m {
             let base = self.local.atoms[a as usize];
-            length = length.saturating_add(self.lengths.of_power(self.dag, base, n) + 1);
+            let power = self.lengths.of_power(self.dag, base, n);
+            length = length.saturating_add(power).saturating_add(1);
         }
         length.saturating_sub(1)
     }
@@ -89,7 +91,8 @@ impl Writer<'_> {
     fn length(&mut self, p: &Polynomial) -> u64 {
         let mut length = 0_u64;
         for (m, c) in p {
-            length = length.saturating_add(self.monomial_length(m) + coefficient(*c) + 1);
+            let monomial = self.monomial_length(m);
+            length = length.saturating_add(monomial).saturating_add(coefficient(*c) + 1);
         }
         length
     }
@@ -134,7 +137,7 @@ impl Writer<'_> {
                 let mut parts = Vec::with_capacity(m.len());
                 for &(a, n) in m.iter() {
                     let base = self.local.atoms[a as usize];
-                    parts.push(self.lengths.of_power(self.dag, base, n) + 1);
+                    parts.push(self.lengths.of_power(self.dag, base, n).saturating_add(1));
                 }
                 parts
             })
@@ -253,7 +256,7 @@ fn rest(m: &Monomial, at: u32) -> Vec<(u32, i32)> {
 
 fn rest_length(parts: &[u64], at: u32) -> u64 {
     let all = parts.iter().fold(0, |sum: u64, &part| sum.saturating_add(part));
-    if at == WHOLE { all } else { all - parts[at as usize] }
+    if at == WHOLE { all } else { all.saturating_sub(parts[at as usize]) }
 }
 
 /// Hashes add up over a monomial, so that the hash of a rest is one subtraction.

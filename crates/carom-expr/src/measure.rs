@@ -35,6 +35,7 @@ impl Lengths {
     }
 
     fn of_node(&self, dag: &Dag, e: Expr) -> u64 {
+        let add = |parts: &mut dyn Iterator<Item = u64>| parts.fold(0, u64::saturating_add);
         match dag.node(e) {
             Node::Number(r) => number(*r),
             Node::Float(_) => 8,
@@ -42,22 +43,23 @@ impl Lengths {
             Node::Constant(Constant::E) | Node::Symbol(_) => 1,
             Node::Sum(c, terms) => {
                 let constant = if c.is_zero() { 0 } else { number(*c) + 1 };
-                terms.iter().fold(constant, |sum, &(k, t)| {
+                let all = add(&mut terms.iter().map(|&(k, t)| {
                     let bracketed = !k.abs().is_one() && matches!(dag.node(t), Node::Sum(..));
-                    sum.saturating_add(self.known[&t])
-                        .saturating_add(coefficient(k) + 1 + if bracketed { 2 } else { 0 })
-                }) - 1
+                    self.known[&t].saturating_add(coefficient(k) + 1 + if bracketed { 2 } else { 0 })
+                }));
+                all.saturating_add(constant) - 1
             }
             Node::Product(c, factors) => {
-                let all = factors.iter().fold(coefficient(*c), |sum, &(b, n)| {
+                let all = add(&mut factors.iter().map(|&(b, n)| {
                     let power = if n.abs().is_one() { 0 } else { number(n.abs()) + 1 };
-                    sum.saturating_add(self.factor(dag, b)).saturating_add(power + 1)
-                });
-                all.saturating_add(u64::from(c.is_negative())) - 1
+                    self.factor(dag, b).saturating_add(power + 1)
+                }));
+                all.saturating_add(coefficient(*c) + u64::from(c.is_negative())) - 1
             }
-            Node::Power(b, n) => self.factor(dag, *b).saturating_add(self.factor(dag, *n)) + 1,
+            Node::Power(b, n) => self.factor(dag, *b).saturating_add(self.factor(dag, *n)).saturating_add(1),
             Node::Function(f, args) => {
-                args.iter().fold(f.name().len() as u64 + 1, |sum, a| sum.saturating_add(self.known[a]) + 1)
+                let all = add(&mut args.iter().map(|a| self.known[a].saturating_add(1)));
+                all.saturating_add(f.name().len() as u64 + 1)
             }
         }
     }

@@ -18,7 +18,9 @@ use std::rc::Rc;
 /// Most terms of a sum that is brought over a common denominator.
 const MOST_FRACTIONS: usize = 100;
 
-/// Most terms of a product that is tried multiplied out.
+/// What rewriting a term costs, in term products.
+const REWRITE: usize = 10;
+/// Most terms of a product that is tried multiplied out, and of a numerator.
 const MOST_MULTIPLIED: usize = 1000;
 
 impl Dag {
@@ -111,6 +113,9 @@ impl Run {
     /// A sum of simplified terms.
     fn simplify_sum(&mut self, dag: &mut Dag, sum: Expr) -> Expr {
         let Some(expanded) = self.expander.expand(dag, sum) else { return sum };
+        if !self.expander.spend(REWRITE * expanded.len()) {
+            return sum;
+        }
         let Some(short) = trig::shorten(dag, &expanded) else { return sum };
         let short = Rc::new(short);
         let written = factor::write(dag, &mut self.lengths, &short);
@@ -139,6 +144,22 @@ impl Run {
                     Err(at) => denominator.insert(at, (atom, -n)),
                 }
             }
+        }
+        // Each term is multiplied by every denominator it does not have: count what that makes.
+        let mut terms = 0_usize;
+        for (m, _) in p {
+            let mut count = 1_usize;
+            for &(atom, n) in &denominator {
+                let own = m.iter().find(|f| f.0 == atom).map_or(0, |f| f.1.min(0));
+                if let Node::Sum(_, inner) = dag.node(Expr(atom)) {
+                    let power = u32::try_from((n + own) / UNIT).unwrap_or(u32::MAX);
+                    count = count.saturating_mul(inner.len().saturating_pow(power));
+                }
+            }
+            terms = terms.saturating_add(count);
+        }
+        if terms > MOST_MULTIPLIED {
+            return None;
         }
         let everywhere = |&(atom, n): &(u32, i32)| p.iter().all(|(m, _)| m.contains(&(atom, -n)));
         if denominator.iter().all(everywhere) {
@@ -208,6 +229,9 @@ impl Run {
             return product;
         }
         let Some(expanded) = self.expander.expand(dag, product) else { return product };
+        if !self.expander.spend(REWRITE * expanded.len()) {
+            return product;
+        }
         let Some(short) = trig::shorten(dag, &expanded) else { return product };
         let written = factor::write(dag, &mut self.lengths, &short);
         self.shorter(dag, written, product)
