@@ -203,7 +203,7 @@ fn lagrangian_forms(
         let inverse_mass = tidy(dag, inverse_mass);
         let impulse = impulse(dag, wall.restitution, wall.gap_rate, inverse_mass);
         // A_Pᵀ μ = λ (W S n − n)_P on the pivot columns P
-        let image = apply(dag, w, &direction);
+        let image: Vec<Expr> = apply(dag, w, &direction).into_iter().map(|e| tidy(dag, e)).collect();
         let (mut matrix, mut load) = (Vec::new(), Vec::new());
         let pivot_rows: Vec<usize> = elimination.pivots.iter().map(|p| p.0).collect();
         for &(_, column) in &elimination.pivots {
@@ -221,7 +221,7 @@ fn lagrangian_forms(
         }
         let velocity_after = shifted(dag, &frame.free_v(), impulse, &direction);
         let p: Vec<Expr> = frame.free.iter().map(|&i| mechanics.momenta[i]).collect();
-        let momentum_after = pushed(dag, &p, impulse, &wall.normal, &reaction, &mechanics.rows);
+        let momentum_after = shifted(dag, &p, impulse, &image);
         forms.impacts[slot] = Some(ImpactForm {
             inverse_mass,
             direction,

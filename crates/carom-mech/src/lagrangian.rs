@@ -94,6 +94,7 @@ fn quadratic(
                     let (one, minus) = (Rational::ONE, Rational::MINUS_ONE);
                     dag.linear(Rational::ZERO, &[(one, a), (one, b), (minus, c)])
                 };
+                let coefficient = tidy(dag, coefficient);
                 if coefficient != zero {
                     terms.push(dag.product(&[coefficient, v[j], v[k]]));
                 }
@@ -109,8 +110,7 @@ fn quadratic(
         terms.push(frame.explicit_rate(dag, beta[i]));
         let slope = dag.derivative(rest, q[i]);
         terms.push(dag.neg(slope));
-        let h = dag.sum(&terms);
-        bias.push(tidy(dag, h));
+        bias.push(written_out(dag, &terms));
     }
 
     let mut momenta = Vec::with_capacity(n);
@@ -194,6 +194,13 @@ pub(crate) fn generalized_force(model: &mut Model, frame: &Frame) -> Vec<Expr> {
         force.push(tidy(dag, total));
     }
     force
+}
+
+/// The sum of physical terms, term by term as in a textbook, unless collecting them is much shorter.
+pub(crate) fn written_out(dag: &mut Dag, terms: &[Expr]) -> Expr {
+    let sum = dag.sum(terms);
+    let collected = tidy(dag, sum);
+    if 4 * dag.length(collected) < 3 * dag.length(sum) { collected } else { sum }
 }
 
 /// The textbook form of an expression.

@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! F = ½ xᵀM x + β·x + F₀            x = M⁻¹(y − β),                      G = ½ (y − β)·x − F₀
-//! F = B √(C + ½ xᵀU x) + β·x + F₀   x = sgn(B) √(C/(K − σ)) U⁻¹(y − β),  G = −2 sgn(B) √(C (K − σ)) − F₀
+//! F = B √(C + ½ ξᵀU ξ) + β·x + F₀   ξ = sgn(B) √(C/(K − σ)) U⁻¹(y − β),
+//!     with ξ = x − x₀               G = −2 sgn(B) √(C (K − σ)) + (y − β)·x₀ − F₀
 //!                                   K = B²/4,  σ = ½ (y − β)ᵀU⁻¹(y − β)
 //! ```
 //!
@@ -155,12 +156,19 @@ fn root_block(model: &mut Model, f: Expr, all: &[Expr], x: &[Expr], y: &[Expr]) 
     let at_rest: Vec<(Expr, Expr)> = x.iter().map(|&x| (x, zero)).collect();
     let slopes_at_rest = dag.substitute_all(&slopes, &at_rest);
     let entries: Vec<Expr> = u.iter().flatten().copied().collect();
-    if mentions(dag, &entries, x) || slopes_at_rest.iter().any(|&e| !dag.is_zero(e)) {
+    if mentions(dag, &entries, x) {
         return Err(no_form());
     }
+    // Complete the square: u = C + ½ (x − x₀)ᵀU(x − x₀), U x₀ = −∂u/∂x at 0.
+    let opposite: Vec<Expr> = slopes_at_rest.iter().map(|&e| dag.neg(e)).collect();
+    let centre = dag.solve_small(&u, &opposite).ok_or_else(no_form)?;
     let sign = sign_of_parameters(model, b).ok_or_else(no_form)?;
     let dag = &mut model.dag;
-    let c = dag.substitute(radicand, &at_rest);
+    let c_at_rest = dag.substitute(radicand, &at_rest);
+    let half_slope = dot(dag, &slopes_at_rest, &centre);
+    // C = u(x₀) = u(0) + ½ ∂u/∂x(0)·x₀
+    let c = dag.linear(Rational::ZERO, &[(Rational::ONE, c_at_rest), (Rational::HALF, half_slope)]);
+    let c = tidy(dag, c);
     let shifted: Vec<Expr> = y.iter().zip(&beta).map(|(&y, &b)| dag.sub(y, b)).collect();
     let solved = dag.solve_small(&u, &shifted).ok_or_else(no_form)?;
     let twice = dot(dag, &shifted, &solved);
@@ -173,15 +181,21 @@ fn root_block(model: &mut Model, f: Expr, all: &[Expr], x: &[Expr], y: &[Expr]) 
     let four = dag.linear(Rational::ZERO, &[(Rational::integer(4), product)]);
     let inside = tidy(dag, four);
     let root = dag.sqrt(inside);
-    let value = dag.scale(sign.negate().unwrap_or(sign), root);
-    let ratio = dag.div(c, difference);
-    let ratio = tidy(dag, ratio);
-    let factor = dag.sqrt(ratio);
+    // The caller subtracts F at rest, which contains B √u(0).
+    let outer = dag.scale(sign.negate().unwrap_or(sign), root);
+    let root_at_rest = dag.sqrt(c_at_rest);
+    let at_zero = dag.mul(b, root_at_rest);
+    let carried = dot(dag, &shifted, &centre);
+    let value = dag.sum(&[outer, at_zero, carried]);
     let inverse = solved
         .into_iter()
-        .map(|e| {
-            let e = dag.mul(e, factor);
+        .zip(centre)
+        .map(|(e, centre)| {
+            // sgn(B) √(C/(K − σ)) = 2 sgn(B) C / √(4 C (K − σ))
+            let e = dag.product(&[two, c, e]);
+            let e = dag.div(e, root);
             let e = dag.scale(sign, e);
+            let e = dag.add(e, centre);
             tidy(dag, e)
         })
         .collect();

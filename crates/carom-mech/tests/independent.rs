@@ -3,6 +3,7 @@
 mod support;
 
 use carom_mech::{Force, ForceKind, Model, RowKind, derive};
+use support::closed::closed_forms_hold;
 use support::independent::{Random, agrees, random_path};
 use support::{drive, formula, hamiltonian, lagrangian, row, wall};
 
@@ -12,7 +13,10 @@ fn holds_everywhere(model: Model) {
     let mut inside = 0;
     for k in 0..200 {
         let path = random_path(&mechanics, &mut random, 0.8 / (1.0 + 0.02 * k as f64));
-        inside += usize::from(agrees(&mechanics, &path));
+        if agrees(&mechanics, &path) {
+            closed_forms_hold(&mechanics, &path);
+            inside += 1;
+        }
         if inside == 20 {
             return;
         }
@@ -87,5 +91,66 @@ fn a_hamiltonian_with_forces_rows_and_walls() {
     row(&mut m, "a", RowKind::Nonholonomic, a);
     let gap = formula(&mut m, "3 + x*y - cos(x - t)");
     wall(&mut m, "w", gap);
+    holds_everywhere(m);
+}
+
+#[test]
+fn a_relativistic_charge_and_its_hamiltonian() {
+    let parameters = [("m", 1.3), ("c", 2.0), ("q", 0.6), ("B", 0.8)];
+    let mut m = lagrangian(&["x", "y"], &parameters, "-m*c^2*sqrt(1 - (x'^2 + y'^2)/c^2) + q*B*x*y' - m*x");
+    let gap = formula(&mut m, "y + 3");
+    wall(&mut m, "w", gap);
+    let mechanics = derive(m.clone()).unwrap();
+    assert!(mechanics.forms.other_side.is_some() && !mechanics.quadratic);
+    holds_everywhere(m);
+    let m = hamiltonian(&["x", "y"], &parameters, "c*sqrt(m^2*c^2 + p_x^2 + (p_y - q*B*x)^2) + m*x");
+    assert!(derive(m.clone()).unwrap().forms.other_side.is_some());
+    holds_everywhere(m);
+}
+
+#[test]
+fn a_double_pendulum_with_walls_and_a_driven_pivot() {
+    let mut m = lagrangian(
+        &["a", "b", "s"],
+        &[("M", 2.0), ("m", 1.3), ("l", 0.8), ("g", 9.81)],
+        "M/2*((s' + l*cos(a)*a')^2 + (l*sin(a)*a')^2) + m/2*((s' + l*cos(a)*a' + cos(b)*b')^2 + (l*sin(a)*a' + sin(b)*b')^2) + (M + m)*g*l*cos(a) + m*g*cos(b)",
+    );
+    let gap = formula(&mut m, "s + l*sin(a) + sin(b) + 2");
+    wall(&mut m, "w", gap);
+    let driven = {
+        let mut m = m.clone();
+        let f = formula(&mut m, "sin(3*t)/4");
+        drive(&mut m, 2, f);
+        m
+    };
+    for m in [m, driven] {
+        let mechanics = derive(m.clone()).unwrap();
+        assert!(mechanics.forms.impacts[0].is_some());
+        holds_everywhere(m);
+    }
+}
+
+#[test]
+fn a_rolling_disk_hits_a_wall() {
+    let mut m = lagrangian(
+        &["x", "y", "theta", "phi"],
+        &[("m", 1.0), ("R", 1.0), ("I", 0.5), ("J", 0.25)],
+        "m/2*(x'^2 + y'^2) + I/2*theta'^2 + J/2*phi'^2",
+    );
+    for (name, text) in [("no_slip_x", "x' - R*cos(phi)*theta'"), ("no_slip_y", "y' - R*sin(phi)*theta'")] {
+        let a = formula(&mut m, text);
+        row(&mut m, name, RowKind::Nonholonomic, a);
+    }
+    let gap = formula(&mut m, "10 - y - R*sin(phi)");
+    wall(&mut m, "front", gap);
+    let mut mechanics = derive(m.clone()).unwrap();
+    // Δ is spanned by ∂_θ + R cos φ ∂_x + R sin φ ∂_y and ∂_φ
+    let basis = mechanics.forms.distribution.clone().unwrap();
+    let expected: Vec<Vec<_>> = [["R*cos(phi)", "R*sin(phi)", "1", "0"], ["0", "0", "0", "1"]]
+        .iter()
+        .map(|z| z.iter().map(|text| formula(&mut mechanics.model, text)).collect())
+        .collect();
+    assert_eq!(basis, expected);
+    assert!(mechanics.forms.impacts[0].is_some());
     holds_everywhere(m);
 }

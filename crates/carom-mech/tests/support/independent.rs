@@ -45,6 +45,11 @@ impl Path {
         }
     }
 
+    /// Changes the value of a symbol.
+    pub fn set(&mut self, symbol: Expr, value: f64) {
+        self.values.entry(symbol).or_default()[0] = value;
+    }
+
     pub fn get(&self, mechanics: &Mechanics, e: Expr) -> f64 {
         mechanics.model.dag.evaluate(e, |s| self.values[&mechanics.model.dag.symbol_expr(s)][0])
     }

@@ -1,6 +1,7 @@
 //! Models by hand, and numbers to compare with.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::needless_range_loop)]
 
+pub mod closed;
 pub mod hyper;
 pub mod independent;
 
