@@ -130,7 +130,7 @@ pub fn state_space(mechanics: &Mechanics, dag: &mut Dag) -> StateSpace {
 ///
 /// # Errors
 /// When the accelerations are not determined there.
-pub fn linearise(mechanics: &Mechanics, at: &StateValues) -> Result<Linearisation, Diagnostic> {
+pub fn linearise(mechanics: &Mechanics, at: &StateValues) -> Result<Linearisation, Vec<Diagnostic>> {
     let mut dag = mechanics.model.dag.clone();
     let space = state_space(mechanics, &mut dag);
     let mut values = at.symbol_values(mechanics);
@@ -152,8 +152,10 @@ pub fn linearise(mechanics: &Mechanics, at: &StateValues) -> Result<Linearisatio
     let determined = space.unknowns.len() - mechanics.rows.len();
     let undetermined = solver.null_vectors().iter().any(|z| z[..determined].iter().any(|x| x.abs() > 1e-6));
     if undetermined || k.iter().flatten().chain(&r).any(|x| !x.is_finite()) {
-        return Err(Diagnostic::error("the accelerations are not determined at this state")
-            .with_hint("the mass matrix is singular on the constraints here; linearise at another state"));
+        return Err(vec![
+            Diagnostic::error("the accelerations are not determined at this state")
+                .with_hint("the mass matrix is singular on the constraints here; linearise at another state"),
+        ]);
     }
     for (&x, z) in space.unknowns.iter().zip(solver.solve(&r)) {
         if let Some(s) = dag.as_symbol(x) {
