@@ -1,4 +1,5 @@
 //! Derived equations against textbook ones.
+#![allow(clippy::needless_range_loop)]
 
 mod support;
 
@@ -82,4 +83,87 @@ fn hamiltonian_rows_close_on_momenta() {
     assert!((value(&mech.model, mech.rows[0].bias, &at) - 2.0 * (0.64 + 0.36)).abs() < 1e-14);
     assert!((value(&mech.model, mech.rows[0].normal[0], &at) - 1.2).abs() < 1e-14);
     assert!(mech.quadratic);
+}
+
+#[test]
+fn a_driven_coordinate_gives_the_same_on_both_sides() {
+    // L and its Hamiltonian, both with s = sin 2t + t²/5 driven: H, velocities, rates, rows, walls, driving force.
+    let text = "(1 + x^2)/2*x'^2 + (2 + cos(s))*y'^2/2 + x'*s'/2*sin(y) + (1 + y^2)*s'^2/2 + s*y*y' - x^2*s - cos(y*t)";
+    let complete = |m: &mut carom_mech::Model| {
+        let f = support::formula(m, "sin(2*t) + t^2/5");
+        drive(m, 2, f);
+        let a = support::formula(m, "x' + s*y' - x*s' + t");
+        row(m, "a", RowKind::Nonholonomic, a);
+        let c = support::formula(m, "x*s + y^2 - t");
+        row(m, "c", RowKind::Holonomic, c);
+        let gap = support::formula(m, "2 + s*x - y^2");
+        wall(m, "w", gap);
+        let push =
+            vec![support::formula(m, "-x'*y"), support::formula(m, "s'*y'"), support::formula(m, "x'*s'")];
+        m.forces.push(carom_mech::Force { name: "f".into(), kind: carom_mech::ForceKind::Generalized(push) });
+    };
+    let mut l = support::lagrangian(&["x", "y", "s"], &[], text);
+    let free = derive(l.clone()).unwrap();
+    let mut h = free.model.clone();
+    h.physics = Physics::Hamiltonian(free.forms.other_side.expect("three velocities can be solved for"));
+    complete(&mut l);
+    complete(&mut h);
+    let (l, h) = (derive(l).unwrap(), derive(h).unwrap());
+    let (Dynamics::Lagrangian(ld), Dynamics::Hamiltonian(hd)) = (&l.dynamics, &h.dynamics) else { panic!() };
+    let (x, y, vx, vy, t) = (0.4, -0.7, 0.9, 1.2, 0.3);
+    let state = [("x", x), ("y", y), ("x'", vx), ("y'", vy), ("t", t)];
+    let on_l = |e| value(&l.model, e, &state);
+    let (px, py) = (on_l(l.momenta[0]), on_l(l.momenta[1]));
+    let on_h = |e| value(&h.model, e, &[("x", x), ("y", y), ("p_x", px), ("p_y", py), ("t", t)]);
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} {b}");
+    close(on_h(h.hamiltonian), on_l(l.hamiltonian));
+    close(on_h(h.power), on_l(l.power));
+    for i in 0..3 {
+        close(on_h(h.momenta[i]), on_l(l.momenta[i]));
+        close(on_h(h.velocities[i]), on_l(l.velocities[i]));
+    }
+    // Any ṗ of the Hamiltonian side belongs to a = H_pp ṗ + bias of the other.
+    let p_rate = [0.37, -0.81];
+    let a: Vec<f64> = (0..2)
+        .map(|i| {
+            (0..2).map(|j| on_h(hd.inverse_mass[i][j]) * p_rate[j]).sum::<f64>() + on_h(hd.velocity_bias[i])
+        })
+        .collect();
+    for i in 0..2 {
+        // W a + h − Q = ṗ − force: what the reactions must supply
+        let left: f64 = (0..2).map(|j| on_l(ld.mass_matrix[i][j]) * a[j]).sum::<f64>() + on_l(ld.bias[i]);
+        close(p_rate[i] - on_h(hd.force[i]), left - on_l(ld.generalized_force[i]));
+    }
+    let lines = |m: &carom_mech::Mechanics| {
+        let mut out: Vec<_> =
+            m.rows.iter().map(|r| (r.normal.clone(), r.driven_normal[0], r.drift, r.bias)).collect();
+        out.extend(m.walls.iter().map(|w| (w.normal.clone(), w.driven_normal[0], w.gap_t, w.bias)));
+        out
+    };
+    for (on_l_side, on_h_side) in lines(&l).into_iter().zip(lines(&h)) {
+        close(on_h(on_h_side.1), on_l(on_l_side.1));
+        close(on_h(on_h_side.2), on_l(on_l_side.2));
+        let second = on_l(on_l_side.3) + (0..2).map(|i| on_l(on_l_side.0[i]) * a[i]).sum::<f64>();
+        let pushed: f64 = (0..2)
+            .map(|i| {
+                on_h(on_h_side.0[i]) * (0..2).map(|j| on_h(hd.inverse_mass[i][j]) * p_rate[j]).sum::<f64>()
+            })
+            .sum();
+        close(on_h(on_h_side.3) + pushed, second);
+    }
+    let (dl, dh) = (&l.drives[0], &h.drives[0]);
+    let force_l =
+        on_l(dl.bias) + (0..2).map(|i| on_l(dl.mass[i]) * a[i]).sum::<f64>() - on_l(dl.generalized_force);
+    let force_h = on_h(dh.bias) + (0..2).map(|i| on_h(dh.mass[i]) * p_rate[i]).sum::<f64>()
+        - on_h(dh.generalized_force);
+    close(force_h, force_l);
+}
+
+#[test]
+fn a_driven_momentum_that_cannot_be_eliminated_is_refused() {
+    let mut m = support::hamiltonian(&["x", "s"], &[], "p_x^2/2 + p_s^4/4");
+    let f = support::formula(&mut m, "sin(t)");
+    drive(&mut m, 1, f);
+    let problems = derive(m).unwrap_err();
+    assert!(problems[0].message.contains("driven coordinate `s`"), "{problems:?}");
 }

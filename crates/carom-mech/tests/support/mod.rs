@@ -7,7 +7,7 @@ pub mod independent;
 
 use carom_expr::{Dag, Expr};
 use carom_mech::{
-    Coordinate, Driven, Model, Parameter, Physics, Row, RowKind, RunSettings, Start, View, Wall,
+    Coordinate, Driven, Model, Named, Parameter, Physics, Row, RowKind, RunSettings, Start, View, Wall,
 };
 
 /// A model without physics: coordinates and parameters with their values.
@@ -95,12 +95,50 @@ pub fn value(model: &Model, e: Expr, at: &[(&str, f64)]) -> f64 {
     })
 }
 
-/// A formula of the model's names.
+/// A formula of the model's names; a prime on a definition is its total time derivative.
 pub fn formula(model: &mut Model, text: &str) -> Expr {
+    let (definitions, coordinates, time) = (model.definitions.clone(), model.coordinates.clone(), model.time);
     let mut names = |dag: &mut Dag, name: carom_expr::Name<'_>| {
-        Ok(dag.symbol(&format!("{}{}", name.text, "'".repeat(name.primes as usize))))
+        let Some(meaning) = definitions.iter().find(|d| d.name == name.text) else {
+            return Ok(dag.symbol(&format!("{}{}", name.text, "'".repeat(name.primes as usize))));
+        };
+        let mut e = meaning.expr;
+        for _ in 0..name.primes {
+            let mut parts = vec![dag.derivative(e, time)];
+            for c in &coordinates {
+                for (x, rate) in [(c.position, c.velocity), (c.velocity, c.acceleration)] {
+                    let slope = dag.derivative(e, x);
+                    parts.push(dag.mul(slope, rate));
+                }
+            }
+            e = dag.sum(&parts);
+        }
+        Ok(e)
     };
     carom_expr::parse(&mut model.dag, text, &mut names).unwrap_or_else(|p| panic!("{text}: {p:?}"))
+}
+
+/// Adds definitions, in order of use.
+pub fn define(model: &mut Model, definitions: &[(&str, &str)]) {
+    for (name, text) in definitions {
+        let expr = formula(model, text);
+        model.definitions.push(Named { name: name.to_string(), expr });
+    }
+}
+
+/// A model given by kinetic and potential energy.
+pub fn energies(
+    coordinates: &[&str],
+    parameters: &[(&str, f64)],
+    definitions: &[(&str, &str)],
+    kinetic: &str,
+    potential: &str,
+) -> Model {
+    let mut m = model(coordinates, parameters);
+    define(&mut m, definitions);
+    let (kinetic, potential) = (formula(&mut m, kinetic), formula(&mut m, potential));
+    m.physics = Physics::Energies { kinetic, potential };
+    m
 }
 
 /// A model given by its Lagrangian.
