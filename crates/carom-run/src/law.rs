@@ -18,10 +18,18 @@ const HOPELESS: f64 = 1e-12;
 /// The inverse mass S on the distribution, at one state.
 #[derive(Clone, Debug)]
 pub struct Metric {
-    factored: Factored,
-    /// W_ii, the scale of n·Sn.
+    form: Form,
+    /// W_ii (or 1/H_pp,ii), the scale of n·Sn.
     diagonal: Vec<f64>,
     rows: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// [W Aᵀ; A 0]
+    Mass(Factored),
+    /// H_pp, A, and A H_pp Aᵀ
+    Inverse(Matrix, Matrix, Factored),
 }
 
 impl Metric {
@@ -41,7 +49,21 @@ impl Metric {
             }
         }
         let diagonal = (0..n).map(|i| mass[(i, i)].abs()).collect();
-        Metric { factored: Factored::new(&kkt), diagonal, rows: m }
+        Metric { form: Form::Mass(Factored::new(&kkt)), diagonal, rows: m }
+    }
+
+    /// From the inverse mass H_pp, which may be singular, and the constraint rows A.
+    pub fn of_inverse(inverse: &Matrix, rows: &Matrix) -> Metric {
+        let m = rows.rows;
+        let mut gram = Matrix::zeros(m, m);
+        for i in 0..m {
+            let carried = inverse.times(rows.row(i));
+            for j in 0..m {
+                gram[(i, j)] = dot(rows.row(j), &carried);
+            }
+        }
+        let diagonal = (0..inverse.rows).map(|i| 1.0 / inverse[(i, i)].abs()).collect();
+        Metric { form: Form::Inverse(inverse.clone(), rows.clone(), Factored::new(&gram)), diagonal, rows: m }
     }
 
     fn size(&self) -> usize {
@@ -51,30 +73,47 @@ impl Metric {
     /// Directions z with W z = 0 and A z = 0: no impulse acts along them. Redundant rows do not count.
     pub fn massless_directions(&self) -> Vec<&[f64]> {
         let n = self.size();
-        self.factored.null_space.iter().map(|z| &z[..n]).filter(|z| largest(z) > 1e-9).collect()
+        match &self.form {
+            Form::Mass(factored) => {
+                factored.null_space.iter().map(|z| &z[..n]).filter(|z| largest(z) > 1e-9).collect()
+            }
+            Form::Inverse(..) => Vec::new(),
+        }
     }
 
     /// (S n, y) for a normal n: the velocity and minus the reaction per unit impulse.
     pub fn spread(&self, normal: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let mut right = normal.to_vec();
-        right.resize(self.size() + self.rows, 0.0);
-        let mut x = self.factored.solve(&right);
-        let y = x.split_off(self.size());
-        (x, y)
+        self.solve(normal, &vec![0.0; self.rows])
     }
 
-    /// The general solve: W x + Aᵀ y = force, A x = rate.
+    /// The general solve: W x + Aᵀ y = force, A x = rate (y minimum-norm).
     pub fn solve(&self, force: &[f64], rate: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let right: Vec<f64> = force.iter().chain(rate).copied().collect();
-        let mut x = self.factored.solve(&right);
-        let y = x.split_off(self.size());
-        (x, y)
+        match &self.form {
+            Form::Mass(factored) => {
+                let right: Vec<f64> = force.iter().chain(rate).copied().collect();
+                let mut x = factored.solve(&right);
+                let y = x.split_off(self.size());
+                (x, y)
+            }
+            Form::Inverse(inverse, rows, gram) => {
+                let free = rows.times(&inverse.times(force));
+                let right: Vec<f64> = free.iter().zip(rate).map(|(f, r)| f - r).collect();
+                let y = gram.solve(&right);
+                let carried: Vec<f64> =
+                    force.iter().zip(rows.transposed_times(&y)).map(|(f, a)| f - a).collect();
+                (inverse.times(&carried), y)
+            }
+        }
     }
 
     /// Can an impulse along n change n·v at all?
     pub fn enforceable(&self, normal: &[f64], spread: &[f64]) -> bool {
-        let free = normal.iter().zip(&self.diagonal).filter(|(_, w)| **w > 0.0);
-        let scale: f64 = free.map(|(n, w)| n * n / w).sum();
+        let scale: f64 = normal
+            .iter()
+            .zip(&self.diagonal)
+            .filter(|(_, w)| **w > 0.0 && w.is_finite())
+            .map(|(n, w)| n * n / w)
+            .sum();
         let meets_massless = self
             .massless_directions()
             .iter()

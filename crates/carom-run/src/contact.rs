@@ -1,0 +1,371 @@
+//! The start of a leg: which walls hold, which open, on which side of every surface the motion continues.
+//!
+//! For the walls with φ = φ̇ = 0:  0 ≤ f ⊥ φ̈ ≥ 0,  φ̈ = φ̈_free + N S Nᵀ f.  A wall with f = 0 and φ̈ = 0 is decided by the
+//! first coefficient of its gap's series that is not rounding: it opens, or it is held; identically zero: it is held
+//! with force zero.
+
+use crate::law::{Metric, Touching};
+use crate::lcp::complementary;
+use crate::linear::{Factored, Matrix, dot};
+use crate::motion::{Contact, StopReason};
+use crate::run::{Halt, Run, Side};
+
+/// Coefficients of a series smaller than this part of its summands are rounding.
+const SERIES_ROUNDING: f64 = 64.0 * f64::EPSILON;
+
+/// The first coefficient from order `from` on that is not rounding: (order, sign).
+pub(crate) fn leading(c: &[f64], from: usize, h: f64, size: f64) -> Option<(usize, f64)> {
+    let mut power = 1.0;
+    let mut scale = size;
+    for &ck in c {
+        scale += (ck * power).abs();
+        power *= h;
+    }
+    let mut power = h.powi(from as i32);
+    for (k, &ck) in c.iter().enumerate().skip(from) {
+        if (ck * power).abs() > SERIES_ROUNDING * scale {
+            return Some((k, ck.signum()));
+        }
+        power *= h;
+    }
+    None
+}
+
+impl Run<'_> {
+    /// A step that says which coefficients matter: the one the series allow, within the time left.
+    pub fn natural_step(&self) -> f64 {
+        let h = self.taylor.step_size(self.flow());
+        let left = self.until.minus(self.time);
+        if h.is_finite() && h > 0.0 { h.min(left.max(h * 1e-3)) } else { left.clamp(1e-300, 1.0) }
+    }
+
+    /// Decides everything about the leg that starts now. `released`: walls whose force has just reached zero.
+    pub fn begin_leg(&mut self, released: &[usize], crossed: &[usize]) -> Result<(), Halt> {
+        self.look();
+        if !self.frame.is_finite() {
+            return Err(self.not_finite());
+        }
+        if self.key.rows.is_empty() {
+            self.choose_rows()?;
+        }
+        let resting: Vec<usize> = (0..self.walls.len())
+            .filter(|&w| self.walls[w].touching && self.walls[w].resting && !released.contains(&w))
+            .collect();
+        let mut closed = if resting.is_empty() { Vec::new() } else { self.pushing_walls(&resting)? };
+        let crossed_now: Vec<usize> = crossed.to_vec();
+        for round in 0.. {
+            if round > 2 * self.walls.len() + 4 {
+                return Err(Halt::new(
+                    StopReason::Singular,
+                    format!("which of the walls {} hold cannot be decided", self.wall_names(&resting)),
+                ));
+            }
+            self.key.closed = self.independent_walls(&closed)?;
+            self.settle_surfaces(&crossed_now)?;
+            self.jet()?;
+            match self.wall_that_must_hold(&closed) {
+                Some(w) => {
+                    closed.push(w);
+                    closed.sort_unstable();
+                }
+                None => break,
+            }
+        }
+        self.keep_contact_records(&closed);
+        self.settle_forces();
+        self.settle_events();
+        self.reached_leg();
+        Ok(())
+    }
+
+    /// Which resting walls push, by the complementarity problem.
+    fn pushing_walls(&mut self, resting: &[usize]) -> Result<Vec<usize>, Halt> {
+        if self.is_degenerate() {
+            return Err(Halt::new(
+                StopReason::WallNotEnforceable,
+                format!("wall {}: the degenerate equations do not determine its force", self.wall_names(resting)),
+            ));
+        }
+        let metric = self.frame.metric();
+        let (forces, _) = self.contact_problem(&metric, resting)?;
+        Ok(resting.iter().zip(&forces).filter(|(_, f)| **f > 0.0).map(|(&w, _)| w).collect())
+    }
+
+    /// (f, φ̈) for walls with φ = φ̇ = 0.
+    pub fn contact_problem(&self, metric: &Metric, resting: &[usize]) -> Result<(Vec<f64>, Vec<f64>), Halt> {
+        let (free, _) = self.free_acceleration(metric);
+        let normals: Vec<Vec<f64>> = resting.iter().map(|&w| self.frame.normal(w).to_vec()).collect();
+        let touching = Touching::new(metric, &normals);
+        let mut q: Vec<f64> =
+            resting.iter().zip(&normals).map(|(&w, n)| dot(n, &free) + self.frame.wall_bias(w)).collect();
+        for (i, &w) in resting.iter().enumerate() {
+            let size = normals[i].iter().zip(&free).map(|(n, a)| (n * a).abs()).sum::<f64>()
+                + self.frame.wall_bias(w).abs();
+            if q[i].abs() <= SERIES_ROUNDING * size {
+                q[i] = 0.0;
+            }
+            if q[i] < 0.0 && !touching.enforceable(i) {
+                return Err(self.not_enforceable(w));
+            }
+        }
+        let forces = complementary(&touching.stiffness, &q).ok_or_else(|| self.squeezed_by(resting))?;
+        let carried = touching.stiffness.times(&forces);
+        let accelerations = q.iter().zip(&carried).map(|(q, c)| q + c).collect();
+        Ok((forces, accelerations))
+    }
+
+    pub fn squeezed_by(&self, walls: &[usize]) -> Halt {
+        Halt::new(StopReason::Squeezed, format!("the walls {} close on each other", self.wall_names(walls)))
+    }
+
+    pub fn not_enforceable(&self, wall: usize) -> Halt {
+        let rows: Vec<String> =
+            self.program.mechanics.rows.iter().map(|r| format!("`{}`", r.name)).collect();
+        let normal = self.frame.normal(wall);
+        let name = self.wall_name(wall);
+        let detail = if normal.iter().all(|n| *n == 0.0) {
+            format!(
+                "wall `{name}`: the gap does not depend on any free coordinate here (∇gap = 0); \
+                 use a gap that grows like a distance"
+            )
+        } else if rows.is_empty() {
+            format!("wall `{name}`: no impulse along its normal can stop the motion")
+        } else {
+            format!(
+                "wall `{name}`: no impulse can stop the motion, its normal depends on the constraint rows {}",
+                rows.join(", ")
+            )
+        };
+        Halt::new(StopReason::WallNotEnforceable, detail)
+    }
+
+    pub fn not_finite(&self) -> Halt {
+        let names = self.program.mechanics.free.iter().map(|&i| &self.program.mechanics.model.coordinates[i].name);
+        let n = self.size();
+        let culprit = names
+            .enumerate()
+            .find(|(i, _)| !self.state[*i].is_finite() || !self.state[n + i].is_finite())
+            .map_or_else(|| "a quantity of the model".to_string(), |(_, name)| format!("`{name}`"));
+        Halt::new(StopReason::NotFinite, format!("{culprit} is not a finite number any more"))
+    }
+
+    /// Closed walls whose normals are independent of each other and of the constraint rows.
+    fn independent_walls(&self, closed: &[usize]) -> Result<Vec<usize>, Halt> {
+        if closed.len() + self.frame.layout.rows <= 1 || closed.is_empty() {
+            return Ok(closed.to_vec());
+        }
+        // Orthogonalise in order: rows first, then walls; a wall that adds nothing is implied.
+        let mut kept: Vec<usize> = Vec::new();
+        let rows = self.frame.rows();
+        for &w in closed {
+            let count = self.key.rows.len() + kept.len() + 1;
+            let mut all = Matrix::zeros(count, self.frame.layout.n);
+            let lines = self
+                .key
+                .multipliers
+                .iter()
+                .map(|&r| rows.row(r))
+                .chain(kept.iter().chain([&w]).map(|&k| self.frame.normal(k)));
+            for (i, line) in lines.enumerate() {
+                for (j, &x) in line.iter().enumerate() {
+                    all[(i, j)] = x;
+                }
+            }
+            if Factored::new(&all).rank == count {
+                kept.push(w);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// A touching wall that is not held although its gap would close; sets the known zeros of those that open.
+    fn wall_that_must_hold(&mut self, closed: &[usize]) -> Option<usize> {
+        let h = self.natural_step();
+        for w in 0..self.walls.len() {
+            self.walls[w].zeros = 0;
+            if !self.walls[w].touching || closed.contains(&w) {
+                continue;
+            }
+            let series = self.flow().watched(w);
+            let opening = !self.walls[w].resting && series[1] > 0.0;
+            if opening {
+                self.walls[w].zeros = 1;
+                continue;
+            }
+            match leading(series, 2, h, self.frame.gap_size(w)) {
+                Some((k, sign)) if sign > 0.0 => self.walls[w].zeros = k,
+                _ => return Some(w),
+            }
+        }
+        None
+    }
+
+    /// Opens and closes the records of contacts.
+    fn keep_contact_records(&mut self, closed: &[usize]) {
+        let now = self.time.value();
+        let forces = if closed.is_empty() { Vec::new() } else { self.forces_now(closed) };
+        for w in 0..self.walls.len() {
+            let held = closed.iter().position(|&c| c == w);
+            self.walls[w].closed = held.is_some();
+            match (held, self.walls[w].contact) {
+                (Some(i), None) => {
+                    let zeno_at = self.walls[w].zeno_at.take();
+                    self.motion.contacts.push(Contact {
+                        wall: w,
+                        from: zeno_at.map_or(now, |t| t.value()),
+                        to: None,
+                        zeno: zeno_at.is_some(),
+                        force_at_start: forces[i],
+                    });
+                    self.walls[w].contact = Some(self.motion.contacts.len() - 1);
+                }
+                (None, Some(record)) => {
+                    let contact = &mut self.motion.contacts[record];
+                    contact.to = Some(now.max(contact.from));
+                    self.walls[w].contact = None;
+                }
+                _ => {}
+            }
+            if held.is_none() {
+                self.walls[w].resting = false;
+                self.walls[w].touching = false;
+            }
+        }
+    }
+
+    /// Contact forces of closed walls at the present frame, minimum-norm.
+    pub fn forces_now(&self, closed: &[usize]) -> Vec<f64> {
+        let (_, _, forces) = self.reactions(closed);
+        forces
+    }
+
+    /// (x, μ, f): acceleration without velocity bias, multipliers, forces of the closed walls, at the present frame.
+    pub fn reactions(&self, closed: &[usize]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let (n, m) = (self.frame.layout.n, self.frame.layout.rows);
+        if self.is_degenerate() {
+            let factored = Factored::new(&self.frame.matrix());
+            let mut x = factored.solve(self.frame.right_side());
+            let multipliers = x.split_off(n);
+            return (x, multipliers, vec![0.0; closed.len()]);
+        }
+        let rows = self.frame.rows();
+        let mut all = Matrix::zeros(m + closed.len(), n);
+        all.entries[..m * n].copy_from_slice(&rows.entries);
+        for (i, &w) in closed.iter().enumerate() {
+            all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.frame.normal(w));
+        }
+        let mass = self.frame.mass();
+        let metric =
+            if self.frame.layout.inverse { Metric::of_inverse(&mass, &all) } else { Metric::new(&mass, &all) };
+        let rate: Vec<f64> = self
+            .frame
+            .row_bias()
+            .iter()
+            .map(|g| -g)
+            .chain(closed.iter().map(|&w| -self.frame.wall_bias(w)))
+            .collect();
+        let (x, y) = metric.solve(self.frame.force(), &rate);
+        let multipliers = y[..m].iter().map(|z| -z).collect();
+        let forces = y[m..].iter().map(|z| -z).collect();
+        (x, multipliers, forces)
+    }
+
+    /// Forces that start at zero: how many leading coefficients are known.
+    fn settle_forces(&mut self) {
+        let h = self.natural_step();
+        let first = self.program.watched(&self.key).force;
+        for (i, w) in self.key.closed.clone().into_iter().enumerate() {
+            let series = self.flow().watched(first + i);
+            self.walls[w].force_zeros = match leading(series, 0, h, 0.0) {
+                Some((k, sign)) if sign > 0.0 => k,
+                _ => 0,
+            };
+        }
+    }
+
+    /// On which side each event function starts: a zero at the start of a leg does not fire.
+    fn settle_events(&mut self) {
+        let h = self.natural_step();
+        let first = self.program.watched(&self.key).event;
+        for e in 0..self.events.len() {
+            let series = self.flow().watched(first + e);
+            self.events[e] = match leading(series, 0, h, 0.0) {
+                Some((zeros, sign)) => Side { sign, zeros },
+                None => Side { sign: 0.0, zeros: 0 },
+            };
+        }
+    }
+
+    /// The sign of every surface; `crossed` are those whose function is zero now.
+    fn settle_surfaces(&mut self, crossed: &[usize]) -> Result<(), Halt> {
+        if self.surfaces.is_empty() {
+            return Ok(());
+        }
+        let first = self.walls.len();
+        for s in 0..self.surfaces.len() {
+            if self.key.sliding.contains(&s) {
+                continue;
+            }
+            let _ = self.settings.evaluate(self.time, &self.state);
+            let value = self.settings.watched(first + s)[0];
+            if !crossed.contains(&s) && value != 0.0 {
+                self.set_sign(s, value.signum());
+                self.surfaces[s] = Side { sign: value.signum(), zeros: 0 };
+                continue;
+            }
+            let old = if self.surfaces[s].sign == 0.0 { -1.0 } else { self.surfaces[s].sign };
+            self.choose_side(s, old)?;
+        }
+        Ok(())
+    }
+
+    /// The function of surface `s` is zero: continue on the other side, stay on this one, or slide.
+    fn choose_side(&mut self, s: usize, old: f64) -> Result<(), Halt> {
+        let at = self.program.watched(&self.key).surface + s;
+        let mut flat = true;
+        for sign in [-old, old] {
+            self.set_sign(s, sign);
+            self.jet()?;
+            let h = self.natural_step();
+            match leading(self.flow().watched(at), 1, h, 0.0) {
+                Some((zeros, after)) if after == sign => {
+                    self.surfaces[s] = Side { sign, zeros };
+                    return Ok(());
+                }
+                Some(_) => flat = false,
+                None => {}
+            }
+        }
+        if flat {
+            // It stays zero by itself: either side will do.
+            self.surfaces[s] = Side { sign: old, zeros: 0 };
+            return Ok(());
+        }
+        self.key.sliding.push(s);
+        self.key.sliding.sort_unstable();
+        let stuck = |_| {
+            Halt::new(
+                StopReason::SlidingMode,
+                "both sides of a switching surface push towards it, and no combination of them stays on it",
+            )
+        };
+        self.prepare_leg().map_err(stuck)?;
+        self.jet().map_err(stuck)?;
+        let watched = self.program.watched(&self.key);
+        let position = self.key.sliding.iter().position(|&x| x == s).unwrap_or(0);
+        let value = self.flow().watched(watched.sliding + position)[0];
+        if value.abs() > 1.0 + SERIES_ROUNDING {
+            return Err(stuck(self.not_finite()));
+        }
+        self.surfaces[s] = Side { sign: 0.0, zeros: 0 };
+        Ok(())
+    }
+
+    /// A surface is left on the side where the sign has reached ±1.
+    pub fn leave_surface(&mut self, s: usize, sign: f64) {
+        self.key.sliding.retain(|&x| x != s);
+        self.set_sign(s, sign);
+        // u = u̇ = 0 here.
+        self.surfaces[s] = Side { sign, zeros: 2 };
+    }
+}

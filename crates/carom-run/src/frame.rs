@@ -1,0 +1,371 @@
+//! Every number the laws need at one state: W (or H_pp), A, b, γ, normals, gaps, rates, momenta, energies, and the
+//! sizes of the terms that gaps and rows are made of (their units of rounding).
+
+use crate::engine::{Flow, Tape, Time};
+use crate::law::Metric;
+use crate::linear::{Matrix, dot};
+use carom_expr::{Dag, Expr, Node, Rational};
+use carom_mech::mechanics::{Dynamics, Mechanics};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Where each quantity sits among the values of a frame.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    pub n: usize,
+    pub rows: usize,
+    pub walls: usize,
+    /// Equations of a degenerate model, 0 otherwise.
+    pub equations: usize,
+    pub conditions: usize,
+    pub terms: usize,
+    pub drives: usize,
+    /// Does `mass` hold H_pp?
+    pub inverse: bool,
+    mass: usize,
+    force: usize,
+    row_normal: usize,
+    row_drift: usize,
+    row_bias: usize,
+    row_position: usize,
+    row_position_size: usize,
+    row_rate: usize,
+    row_rate_size: usize,
+    normal: usize,
+    gap_t: usize,
+    gap: usize,
+    gap_size: usize,
+    gap_rate: usize,
+    gap_rate_size: usize,
+    wall_bias: usize,
+    velocity: usize,
+    momentum: usize,
+    energy: usize,
+    energy_term: usize,
+    matrix: usize,
+    right_side: usize,
+    condition: usize,
+    condition_size: usize,
+    drive_momentum: usize,
+    drive_row: usize,
+    drive_wall: usize,
+    velocity_bias: usize,
+    gradient: usize,
+}
+
+impl Layout {
+    /// Lays out the frame and lists its expressions.
+    pub fn of(m: &mut Mechanics) -> (Layout, Vec<Expr>) {
+        let mut out: Vec<Expr> = Vec::new();
+        let mut layout = Layout {
+            n: m.free.len(),
+            rows: m.rows.len(),
+            walls: m.walls.len(),
+            terms: m.energy_terms.len(),
+            drives: m.drives.len(),
+            ..Layout::default()
+        };
+        let zero = m.model.dag.zero();
+        let velocities: Vec<Expr> = m.free.iter().map(|&i| m.velocities[i]).collect();
+        let mut put = |list: &[Expr]| {
+            let at = out.len();
+            out.extend_from_slice(list);
+            at
+        };
+        match &m.dynamics {
+            Dynamics::Lagrangian(l) => {
+                layout.mass = put(&l.mass_matrix.concat());
+                let dag = &mut m.model.dag;
+                let force: Vec<Expr> =
+                    l.generalized_force.iter().zip(&l.bias).map(|(&q, &h)| dag.sub(q, h)).collect();
+                layout.force = put(&force);
+            }
+            Dynamics::Degenerate(d) => {
+                layout.mass = put(&d.lagrangian.mass_matrix.concat());
+                let dag = &mut m.model.dag;
+                let l = &d.lagrangian;
+                let force: Vec<Expr> =
+                    l.generalized_force.iter().zip(&l.bias).map(|(&q, &h)| dag.sub(q, h)).collect();
+                layout.force = put(&force);
+                layout.equations = d.matrix.len();
+                layout.matrix = put(&d.matrix.concat());
+                layout.right_side = put(&d.right_side);
+                layout.conditions = d.conditions.len();
+                let conditions: Vec<Expr> = d.conditions.iter().map(|c| c.expr).collect();
+                layout.condition = put(&conditions);
+                let sizes: Vec<Expr> = conditions.iter().map(|&c| size_of(dag, c)).collect();
+                layout.condition_size = put(&sizes);
+                let coordinates: Vec<_> = m.free.iter().map(|&i| &m.model.coordinates[i]).collect();
+                let state = coordinates.iter().map(|c| c.position).chain(coordinates.iter().map(|c| c.velocity));
+                let state: Vec<Expr> = state.collect();
+                let gradient: Vec<Expr> =
+                    conditions.iter().flat_map(|&g| state.iter().map(move |&x| (g, x))).map(|(g, x)| dag.derivative(g, x)).collect();
+                layout.gradient = put(&gradient);
+            }
+            Dynamics::Hamiltonian(h) => {
+                layout.inverse = true;
+                layout.mass = put(&h.inverse_mass.concat());
+                layout.force = put(&h.force);
+                layout.velocity_bias = put(&h.velocity_bias);
+            }
+        }
+        let dag = &mut m.model.dag;
+        layout.row_normal = put(&m.rows.iter().flat_map(|r| r.normal.clone()).collect::<Vec<_>>());
+        layout.row_drift = put(&m.rows.iter().map(|r| r.drift).collect::<Vec<_>>());
+        layout.row_bias = put(&m.rows.iter().map(|r| r.bias).collect::<Vec<_>>());
+        let positions: Vec<Expr> = m.rows.iter().map(|r| r.position.unwrap_or(zero)).collect();
+        layout.row_position = put(&positions);
+        let sizes: Vec<Expr> = positions.iter().map(|&c| size_of(dag, c)).collect();
+        layout.row_position_size = put(&sizes);
+        let rates: Vec<Expr> = m
+            .rows
+            .iter()
+            .map(|r| {
+                let mut terms = vec![(Rational::ONE, r.drift)];
+                for (&a, &v) in r.normal.iter().zip(&velocities) {
+                    let product = dag.mul(a, v);
+                    terms.push((Rational::ONE, product));
+                }
+                dag.linear(Rational::ZERO, &terms)
+            })
+            .collect();
+        layout.row_rate = put(&rates);
+        let sizes: Vec<Expr> = rates.iter().map(|&r| size_of(dag, r)).collect();
+        layout.row_rate_size = put(&sizes);
+        layout.normal = put(&m.walls.iter().flat_map(|w| w.normal.clone()).collect::<Vec<_>>());
+        layout.gap_t = put(&m.walls.iter().map(|w| w.gap_t).collect::<Vec<_>>());
+        layout.gap = put(&m.walls.iter().map(|w| w.gap).collect::<Vec<_>>());
+        let sizes: Vec<Expr> = m.walls.iter().map(|w| size_of(dag, w.gap)).collect();
+        layout.gap_size = put(&sizes);
+        layout.gap_rate = put(&m.walls.iter().map(|w| w.gap_rate).collect::<Vec<_>>());
+        let sizes: Vec<Expr> = m.walls.iter().map(|w| size_of(dag, w.gap_rate)).collect();
+        layout.gap_rate_size = put(&sizes);
+        layout.wall_bias = put(&m.walls.iter().map(|w| w.bias).collect::<Vec<_>>());
+        layout.velocity = put(&velocities);
+        layout.momentum = put(&m.free.iter().map(|&i| m.momenta[i]).collect::<Vec<_>>());
+        layout.energy = put(&[m.hamiltonian]);
+        layout.energy_term = put(&m.energy_terms);
+        layout.drive_momentum = put(&m.drives.iter().map(|d| m.momenta[d.coordinate]).collect::<Vec<_>>());
+        layout.drive_row = put(&m.rows.iter().flat_map(|r| r.driven_normal.clone()).collect::<Vec<_>>());
+        layout.drive_wall = put(&m.walls.iter().flat_map(|w| w.driven_normal.clone()).collect::<Vec<_>>());
+        (layout, out)
+    }
+}
+
+/// The absolute sum of the terms `e` is made of; its rounding error is a few units of this.
+fn size_of(dag: &mut Dag, e: Expr) -> Expr {
+    let mut sizes: HashMap<Expr, Expr> = HashMap::new();
+    // Only sums and products are taken apart; anything else is |e| = √(e²).
+    for node in dag.reachable(&[e]) {
+        let size = match dag.node(node).clone() {
+            Node::Number(r) => dag.number(r.abs()),
+            Node::Sum(c, terms) => {
+                let mut all: Vec<(Rational, Expr)> = Vec::with_capacity(terms.len());
+                for &(k, t) in terms.iter() {
+                    all.push((k.abs(), sizes[&t]));
+                }
+                dag.linear(c.abs(), &all)
+            }
+            Node::Product(c, factors) => {
+                let mut powers: Vec<(Expr, Rational)> = Vec::with_capacity(factors.len());
+                for &(base, exponent) in factors.iter() {
+                    let size = if exponent.is_negative() { magnitude(dag, base) } else { sizes[&base] };
+                    powers.push((size, exponent));
+                }
+                dag.monomials(c.abs(), &powers)
+            }
+            _ => magnitude(dag, node),
+        };
+        sizes.insert(node, size);
+    }
+    sizes[&e]
+}
+
+fn magnitude(dag: &mut Dag, e: Expr) -> Expr {
+    let square = dag.powi(e, 2);
+    dag.sqrt(square)
+}
+
+/// The values at one state, with the evaluator that fills them.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    pub layout: Layout,
+    flow: Flow,
+    values: Vec<f64>,
+}
+
+impl Frame {
+    pub fn new(tape: &Arc<Tape>, layout: &Layout) -> Frame {
+        let count = tape.watched_count();
+        Frame { layout: layout.clone(), flow: Flow::new(Arc::clone(tape), 1), values: vec![0.0; count] }
+    }
+
+    pub fn set_parameters(&mut self, parameters: &[f64]) {
+        self.flow.set_parameters(parameters);
+    }
+
+    /// Evaluates everything at a state.
+    pub fn at(&mut self, time: Time, state: &[f64]) {
+        // No blocks, so nothing can be singular.
+        let _ = self.flow.evaluate(time, state);
+        for (i, value) in self.values.iter_mut().enumerate() {
+            *value = self.flow.watched(i)[0];
+        }
+    }
+
+    pub fn is_finite(&self) -> bool {
+        self.values.iter().all(|x| x.is_finite())
+    }
+
+    fn slice(&self, at: usize, length: usize) -> &[f64] {
+        &self.values[at..at + length]
+    }
+
+    /// W or H_pp.
+    pub fn mass(&self) -> Matrix {
+        let n = self.layout.n;
+        Matrix { rows: n, columns: n, entries: self.slice(self.layout.mass, n * n).to_vec() }
+    }
+
+    /// A
+    pub fn rows(&self) -> Matrix {
+        let (n, m) = (self.layout.n, self.layout.rows);
+        Matrix { rows: m, columns: n, entries: self.slice(self.layout.row_normal, m * n).to_vec() }
+    }
+
+    /// S at this state.
+    pub fn metric(&self) -> Metric {
+        if self.layout.inverse {
+            Metric::of_inverse(&self.mass(), &self.rows())
+        } else {
+            Metric::new(&self.mass(), &self.rows())
+        }
+    }
+
+    /// Q − h, or Q − H_q.
+    pub fn force(&self) -> &[f64] {
+        self.slice(self.layout.force, self.layout.n)
+    }
+
+    /// b
+    pub fn row_drift(&self) -> &[f64] {
+        self.slice(self.layout.row_drift, self.layout.rows)
+    }
+
+    /// γ
+    pub fn row_bias(&self) -> &[f64] {
+        self.slice(self.layout.row_bias, self.layout.rows)
+    }
+
+    /// c, zero for nonholonomic rows.
+    pub fn row_position(&self) -> &[f64] {
+        self.slice(self.layout.row_position, self.layout.rows)
+    }
+
+    pub fn row_position_size(&self) -> &[f64] {
+        self.slice(self.layout.row_position_size, self.layout.rows)
+    }
+
+    /// A v + b
+    pub fn row_rate(&self) -> &[f64] {
+        self.slice(self.layout.row_rate, self.layout.rows)
+    }
+
+    pub fn row_rate_size(&self) -> &[f64] {
+        self.slice(self.layout.row_rate_size, self.layout.rows)
+    }
+
+    /// n of a wall.
+    pub fn normal(&self, wall: usize) -> &[f64] {
+        self.slice(self.layout.normal + wall * self.layout.n, self.layout.n)
+    }
+
+    pub fn gap_t(&self, wall: usize) -> f64 {
+        self.values[self.layout.gap_t + wall]
+    }
+
+    pub fn gap(&self, wall: usize) -> f64 {
+        self.values[self.layout.gap + wall]
+    }
+
+    pub fn gap_size(&self, wall: usize) -> f64 {
+        self.values[self.layout.gap_size + wall]
+    }
+
+    pub fn gap_rate(&self, wall: usize) -> f64 {
+        self.values[self.layout.gap_rate + wall]
+    }
+
+    pub fn gap_rate_size(&self, wall: usize) -> f64 {
+        self.values[self.layout.gap_rate_size + wall]
+    }
+
+    pub fn wall_bias(&self, wall: usize) -> f64 {
+        self.values[self.layout.wall_bias + wall]
+    }
+
+    /// v of the free coordinates.
+    pub fn velocity(&self) -> &[f64] {
+        self.slice(self.layout.velocity, self.layout.n)
+    }
+
+    /// p of the free coordinates.
+    pub fn momentum(&self) -> &[f64] {
+        self.slice(self.layout.momentum, self.layout.n)
+    }
+
+    pub fn energy(&self) -> f64 {
+        self.values[self.layout.energy]
+    }
+
+    /// |T| + |V|
+    pub fn energy_scale(&self) -> f64 {
+        self.slice(self.layout.energy_term, self.layout.terms).iter().map(|e| e.abs()).sum()
+    }
+
+    /// M of a degenerate model.
+    pub fn matrix(&self) -> Matrix {
+        let (rows, columns) = (self.layout.equations, self.layout.n + self.layout.rows);
+        Matrix { rows, columns, entries: self.slice(self.layout.matrix, rows * columns).to_vec() }
+    }
+
+    /// r of a degenerate model.
+    pub fn right_side(&self) -> &[f64] {
+        self.slice(self.layout.right_side, self.layout.equations)
+    }
+
+    /// g of every condition of a degenerate model.
+    pub fn conditions(&self) -> &[f64] {
+        self.slice(self.layout.condition, self.layout.conditions)
+    }
+
+    pub fn condition_sizes(&self) -> &[f64] {
+        self.slice(self.layout.condition_size, self.layout.conditions)
+    }
+
+    /// ∂g/∂(q, v) of every condition.
+    pub fn condition_gradient(&self) -> Matrix {
+        let (rows, columns) = (self.layout.conditions, 2 * self.layout.n);
+        Matrix { rows, columns, entries: self.slice(self.layout.gradient, rows * columns).to_vec() }
+    }
+
+    /// What the acceleration contains besides H_pp ṗ (Hamiltonian models).
+    pub fn velocity_bias(&self) -> &[f64] {
+        self.slice(self.layout.velocity_bias, self.layout.n)
+    }
+
+    /// Momenta of the driven coordinates.
+    pub fn drive_momentum(&self) -> &[f64] {
+        self.slice(self.layout.drive_momentum, self.layout.drives)
+    }
+
+    /// (Aᵀμ)_k + Σ f n_k for driven coordinate k.
+    pub fn drive_reaction(&self, drive: usize, multipliers: &[f64], forces: &[(usize, f64)]) -> f64 {
+        let d = self.layout.drives;
+        let column: Vec<f64> =
+            (0..self.layout.rows).map(|r| self.values[self.layout.drive_row + r * d + drive]).collect();
+        let walls: f64 =
+            forces.iter().map(|&(w, f)| f * self.values[self.layout.drive_wall + w * d + drive]).sum();
+        dot(&column, multipliers) + walls
+    }
+}

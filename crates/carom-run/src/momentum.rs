@@ -1,0 +1,331 @@
+//! The impact law for any kinetic energy, in momentum space.
+//!
+//! ```text
+//! g(λ) = min_μ H(p⁻ + λn + Aᵀμ) − H(p⁻) + λφ_t + μ·b,      g(0) = 0,   g′(λ) = φ̇ at p(λ),   g′(0) = φ̇⁻ < 0
+//! e = 1: g(λ) = 0, λ > 0.     e < 1: g′(λ_c) = 0 (most compressed), then g(λ) = (1 − e²) g(λ_c), λ ≥ λ_c
+//! ```
+//!
+//! Every point of the curve p(λ) is admissible: A v + b = 0. For a Lagrangian model v(p) is found by damped Newton on
+//! the convex function L(v) − p·v, which never leaves the domain of L. g is ∫φ̇ dλ; near grazing, where differences of
+//! H cancel, the integral is taken by Gauss quadrature instead.
+
+use crate::linear::{Factored, Matrix, dot, largest};
+use crate::run::Run;
+
+/// A point of the curve.
+#[derive(Clone, Debug)]
+struct Point {
+    /// H + λφ_t + μ·b
+    energy: f64,
+    /// φ̇
+    rate: f64,
+    /// n·Sn, the slope of φ̇.
+    slope: f64,
+    reactions: Vec<f64>,
+    /// v (Lagrangian) or p (Hamiltonian).
+    state: Vec<f64>,
+}
+
+/// The answer.
+pub(crate) struct Found {
+    pub impulse: f64,
+    pub reactions: Vec<f64>,
+    pub velocity_jump: Vec<f64>,
+    /// g(λ): the energy the law takes away for e < 1 (negative), 0 for e = 1.
+    pub energy_kept: f64,
+}
+
+/// The curve p(λ) for one wall at one state.
+pub(crate) struct MomentumLaw<'a, 'p> {
+    run: &'a mut Run<'p>,
+    wall: usize,
+    normal: Vec<f64>,
+    gap_t: f64,
+    rows: Matrix,
+    drift: Vec<f64>,
+    /// p⁻
+    momentum: Vec<f64>,
+    /// The state before, restored at the end.
+    before: Vec<f64>,
+    /// Warm start.
+    state: Vec<f64>,
+    reactions: Vec<f64>,
+}
+
+/// Nodes and weights of Gauss–Legendre quadrature on [0, 1] with 10 points (5 pairs around the middle).
+const GAUSS: [(f64, f64); 5] = [
+    (0.148_874_338_981_631_2, 0.295_524_224_714_752_9),
+    (0.433_395_394_129_247_2, 0.269_266_719_309_996_35),
+    (0.679_409_568_299_024_4, 0.219_086_362_515_982_04),
+    (0.865_063_366_688_984_5, 0.149_451_349_150_580_6),
+    (0.973_906_528_517_171_7, 0.066_671_344_308_688_14),
+];
+
+impl<'a, 'p> MomentumLaw<'a, 'p> {
+    /// Solves the law for one wall; `None` when no impulse of it can stop the motion.
+    pub fn solve(run: &'a mut Run<'p>, wall: usize, restitution: f64) -> Option<Found> {
+        let n = run.size();
+        let mut law = MomentumLaw {
+            wall,
+            normal: run.frame.normal(wall).to_vec(),
+            gap_t: run.frame.gap_t(wall),
+            rows: run.frame.rows(),
+            drift: run.frame.row_drift().to_vec(),
+            momentum: run.frame.momentum().to_vec(),
+            before: run.state.clone(),
+            state: run.state[n..2 * n].to_vec(),
+            reactions: vec![0.0; run.frame.layout.rows],
+            run,
+        };
+        let found = law.root(restitution);
+        let MomentumLaw { run, before, .. } = law;
+        run.state = before;
+        run.look();
+        let (impulse, point, energy_kept) = found?;
+        let velocity_jump = point.state.iter().zip(&run.state[n..2 * n]).map(|(a, b)| a - b).collect();
+        Some(Found { impulse, reactions: point.reactions, velocity_jump, energy_kept })
+    }
+
+    fn root(&mut self, e: f64) -> Option<(f64, Point, f64)> {
+        let start = self.at(0.0)?;
+        if start.rate >= 0.0 {
+            return None;
+        }
+        let scale = largest(&self.momentum).max(1.0) / largest(&self.normal).max(f64::MIN_POSITIVE);
+        let guess = if start.slope > 0.0 { -start.rate / start.slope } else { scale };
+        let compressed = self.zero_of_rate(guess.min(scale * 1e3))?;
+        let absorbed = -self.integral(0.0, compressed, &start)?;
+        if e == 0.0 {
+            let point = self.at(compressed)?;
+            return Some((compressed, point, -absorbed));
+        }
+        // ∫ from λ_c of φ̇ = e² · absorbed
+        let target = e * e * absorbed;
+        let middle = self.at(compressed)?;
+        let (mut lo, mut hi) = (compressed, f64::INFINITY);
+        let mut lambda = compressed * (1.0 + e);
+        for _ in 0..200 {
+            let Some(point) = self.at(lambda) else {
+                hi = lambda;
+                lambda = 0.5 * (lo + hi);
+                continue;
+            };
+            let excess = self.integral_between(compressed, lambda, &middle, &point)? - target;
+            if excess > 0.0 {
+                hi = lambda;
+            } else {
+                lo = lambda;
+            }
+            let mut next = lambda - excess / point.rate;
+            if !(next > lo && next < hi) {
+                next = if hi.is_finite() { 0.5 * (lo + hi) } else { compressed + 2.0 * (lambda - compressed) };
+            }
+            if (next - lambda).abs() <= f64::EPSILON * lambda || next <= lo.min(lambda) && next == lambda {
+                break;
+            }
+            lambda = next;
+        }
+        let point = self.at(lambda)?;
+        if !lambda.is_finite() || point.rate <= 0.0 {
+            return None;
+        }
+        let kept = if e == 1.0 { 0.0 } else { -(1.0 - e * e) * absorbed };
+        Some((lambda, point, kept))
+    }
+
+    /// λ_c: φ̇ = 0.
+    fn zero_of_rate(&mut self, guess: f64) -> Option<f64> {
+        let (mut lo, mut hi) = (0.0, f64::INFINITY);
+        let mut lambda = guess;
+        for _ in 0..2000 {
+            let (rate, slope) = match self.at(lambda) {
+                Some(p) => (p.rate, p.slope),
+                // Outside the domain of H: come back.
+                None => (f64::INFINITY, 1.0),
+            };
+            if rate == 0.0 {
+                return Some(lambda);
+            }
+            if rate > 0.0 {
+                hi = lambda;
+            } else {
+                lo = lambda;
+            }
+            let mut next = lambda - rate / slope;
+            if !(next > lo && next < hi) {
+                next = if hi.is_finite() { 0.5 * (lo + hi) } else { 2.0 * lambda };
+            }
+            if (next - lambda).abs() <= f64::EPSILON * lambda {
+                return Some(next);
+            }
+            if !hi.is_finite() && next > 1e300 {
+                return None;
+            }
+            // Newton creeps when the rate only tends to zero (a wall faster than light): give up far out.
+            if !hi.is_finite() {
+                next = next.max(2.0 * lambda);
+            }
+            lambda = next;
+        }
+        hi.is_finite().then_some(lambda)
+    }
+
+    fn integral(&mut self, from: f64, to: f64, start: &Point) -> Option<f64> {
+        let end = self.at(to)?;
+        self.integral_between(from, to, start, &end)
+    }
+
+    /// ∫ φ̇ dλ = difference of energies, by whichever form loses fewer digits.
+    fn integral_between(&mut self, from: f64, to: f64, start: &Point, end: &Point) -> Option<f64> {
+        let width = to - from;
+        let scale = (start.rate.abs() + end.rate.abs()) * width.abs();
+        if start.energy.abs() + end.energy.abs() <= 4.0 * scale {
+            return Some(end.energy - start.energy);
+        }
+        let mut sum = 0.0;
+        for (node, weight) in GAUSS {
+            for side in [-1.0, 1.0] {
+                let p = self.at(from + width * 0.5 * (1.0 + side * node))?;
+                sum += weight * p.rate;
+            }
+        }
+        Some(0.5 * width * sum)
+    }
+
+    /// The point of the curve at λ.
+    fn at(&mut self, lambda: f64) -> Option<Point> {
+        if self.run.is_hamiltonian() { self.at_hamiltonian(lambda) } else { self.at_lagrangian(lambda) }
+    }
+
+    fn look_at(&mut self, state: &[f64]) -> bool {
+        let n = self.run.size();
+        self.run.state[n..2 * n].copy_from_slice(state);
+        self.run.look();
+        self.run.frame.is_finite()
+    }
+
+    fn target(&self, lambda: f64, reactions: &[f64]) -> Vec<f64> {
+        let pushed = self.rows.transposed_times(reactions);
+        (0..self.momentum.len()).map(|i| self.momentum[i] + lambda * self.normal[i] + pushed[i]).collect()
+    }
+
+    fn finish(&mut self, lambda: f64, state: Vec<f64>, reactions: Vec<f64>) -> Option<Point> {
+        if !self.look_at(&state) {
+            return None;
+        }
+        let frame = &self.run.frame;
+        let (spread, _) = frame.metric().spread(&self.normal);
+        let energy = frame.energy() + lambda * self.gap_t + dot(&reactions, &self.drift);
+        let point = Point {
+            energy,
+            rate: frame.gap_rate(self.wall),
+            slope: dot(&self.normal, &spread),
+            reactions: reactions.clone(),
+            state: state.clone(),
+        };
+        (self.state, self.reactions) = (state, reactions);
+        Some(point)
+    }
+
+    /// p = p⁻ + λn + Aᵀμ with A H_p(p) + b = 0: Newton on μ, halved until the residual falls.
+    fn at_hamiltonian(&mut self, lambda: f64) -> Option<Point> {
+        let mut reactions = self.reactions.clone();
+        let mut state = self.target(lambda, &reactions);
+        if self.rows.rows > 0 {
+            let mut best = f64::INFINITY;
+            for _ in 0..100 {
+                if !self.look_at(&state) {
+                    return None;
+                }
+                let residual: Vec<f64> = self.run.frame.row_rate().to_vec();
+                let size = largest(&residual);
+                if size >= best {
+                    break;
+                }
+                best = size;
+                let inverse = self.run.frame.mass();
+                let m = self.rows.rows;
+                let mut gram = Matrix::zeros(m, m);
+                for i in 0..m {
+                    let carried = inverse.times(self.rows.row(i));
+                    for j in 0..m {
+                        gram[(i, j)] = dot(self.rows.row(j), &carried);
+                    }
+                }
+                let step = Factored::new(&gram).solve(&residual);
+                let (old, old_state) = (reactions.clone(), state.clone());
+                let mut fraction = 1.0;
+                loop {
+                    reactions = old.iter().zip(&step).map(|(r, s)| r - fraction * s).collect();
+                    state = self.target(lambda, &reactions);
+                    if self.look_at(&state) && largest(self.run.frame.row_rate()) < size {
+                        break;
+                    }
+                    fraction *= 0.5;
+                    if fraction < 1e-12 {
+                        (reactions, state) = (old, old_state);
+                        break;
+                    }
+                }
+            }
+        }
+        self.finish(lambda, state, reactions)
+    }
+
+    /// ∂L/∂v = p⁻ + λn + Aᵀμ with A v + b = 0: damped Newton, never outside the domain of L.
+    fn at_lagrangian(&mut self, lambda: f64) -> Option<Point> {
+        let mut v = self.state.clone();
+        let mut reactions = self.reactions.clone();
+        let residual_of = |law: &mut Self, v: &[f64], reactions: &[f64]| {
+            if !law.look_at(v) {
+                return None;
+            }
+            let target = law.target(lambda, reactions);
+            let p: Vec<f64> = law.run.frame.momentum().iter().zip(&target).map(|(p, t)| p - t).collect();
+            Some((p, law.run.frame.row_rate().to_vec()))
+        };
+        let (mut p, mut rate) = residual_of(self, &v, &reactions)?;
+        let mut quiet = 0;
+        for _ in 0..300 {
+            let metric = self.run.frame.metric();
+            let minus_p: Vec<f64> = p.iter().map(|x| -x).collect();
+            let minus_rate: Vec<f64> = rate.iter().map(|x| -x).collect();
+            // W δv − Aᵀδμ = −p residual, A δv = −rate residual
+            let (dv, y) = metric.solve(&minus_p, &minus_rate);
+            // Decrease of the convex function along δv, and its size: the Newton decrement.
+            let decrement = -dot(&minus_p, &dv);
+            let size = largest(&p);
+            let mut fraction = 1.0;
+            let (old_v, old_r) = (v.clone(), reactions.clone());
+            let mut accepted = false;
+            for _ in 0..80 {
+                v = old_v.iter().zip(&dv).map(|(a, d)| a + fraction * d).collect();
+                reactions = old_r.iter().zip(&y).map(|(r, y)| r - fraction * y).collect();
+                if let Some((np, nr)) = residual_of(self, &v, &reactions) {
+                    // On the convex function L − p·v the new slope along δv must not exceed the old one in size.
+                    let slope = dot(&np, &dv);
+                    if slope.abs() <= decrement.abs() * (1.0 - 1e-4 * fraction) || largest(&np) < size {
+                        (p, rate) = (np, nr);
+                        accepted = true;
+                        break;
+                    }
+                }
+                fraction *= 0.5;
+            }
+            if !accepted {
+                (v, reactions) = (old_v, old_r);
+                residual_of(self, &v, &reactions)?;
+                break;
+            }
+            let moved = dv.iter().zip(&v).all(|(d, v)| (fraction * d).abs() <= 4.0 * f64::EPSILON * v.abs().max(1e-300));
+            let scale = largest(&self.target(lambda, &reactions)).max(f64::MIN_POSITIVE);
+            if largest(&p) <= 2.0 * f64::EPSILON * scale || moved {
+                quiet += 1;
+                if quiet >= 2 {
+                    break;
+                }
+            }
+        }
+        self.finish(lambda, v, reactions)
+    }
+}

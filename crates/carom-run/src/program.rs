@@ -1,0 +1,456 @@
+//! Mechanics → program.
+//!
+//! A [`Program`] holds the tapes a simulation runs: one for the motion of each set of closed walls (made when first
+//! needed, then kept), one *frame* tape with every number the laws need at a state, one *output* tape for samples.
+//!
+//! ```text
+//! Lagrangian   ⎡ W  Aᵀ ⎤ ⎡  a ⎤   ⎡ Q − h ⎤          Hamiltonian   ⎡ I      Aᵀ ⎤ ⎡  ṗ ⎤   ⎡ Q − H_q ⎤
+//!              ⎣ A  0  ⎦ ⎣ −μ ⎦ = ⎣  −γ   ⎦                        ⎣ A H_pp  0 ⎦ ⎣ −μ ⎦ = ⎣   −γ    ⎦
+//! ```
+//!
+//! with the rows of closed walls appended to A. The state is (q, v) or (q, p), followed by the work done by power,
+//! drives and moving walls when there is any (the audit compares it with the change of E).
+
+use crate::engine::{CompileError, LinearBlock, System, Tape};
+use crate::frame::Layout;
+use crate::input::Spline;
+use crate::rewrite::rewrite;
+use crate::switching::{Surface, split};
+use carom_expr::{Dag, Expr, Rational};
+use carom_mech::mechanics::{Dynamics, Mechanics};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Compiled mechanics.
+#[derive(Debug)]
+pub struct Program {
+    /// The mechanics it was made from; piecewise functions and table inputs are replaced.
+    pub(crate) mechanics: Mechanics,
+    pub(crate) layout: Layout,
+    pub(crate) frame: Arc<Tape>,
+    pub(crate) outputs: Arc<Tape>,
+    /// Restitution per wall, surfaces, then per event its `only_if` and reset values.
+    pub(crate) settings: Arc<Tape>,
+    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) splines: Vec<Spline>,
+    /// Symbols of the state.
+    pub(crate) state: Vec<Expr>,
+    /// Symbols of parameters, splines, signs: the order of a leg's parameter values.
+    pub(crate) parameters: Vec<Expr>,
+    /// Is there a work variable at the end of the state?
+    pub(crate) has_work: bool,
+    legs: Mutex<Legs>,
+}
+
+#[derive(Debug)]
+struct Legs {
+    dag: Dag,
+    tapes: BTreeMap<LegKey, Arc<Tape>>,
+}
+
+/// What distinguishes the equations of one leg from those of another.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct LegKey {
+    /// Equations kept: constraint rows, or rows of M for a degenerate model.
+    pub rows: Vec<usize>,
+    /// Multipliers kept (degenerate models; otherwise the same as `rows`).
+    pub multipliers: Vec<usize>,
+    /// Walls held closed.
+    pub closed: Vec<usize>,
+    /// Surfaces the motion slides on.
+    pub sliding: Vec<usize>,
+}
+
+/// Where the watched functions of a leg are.
+pub(crate) struct Watched {
+    pub gap: usize,
+    pub surface: usize,
+    pub event: usize,
+    pub force: usize,
+    pub sliding: usize,
+}
+
+impl Program {
+    /// Compiles derived mechanics.
+    ///
+    /// # Errors
+    /// When a formula cannot be compiled.
+    pub fn compile(mechanics: &Mechanics) -> Result<Program, CompileError> {
+        let mut mechanics = mechanics.clone();
+        let state = state_symbols(&mechanics);
+        let (spline_parameters, splines) = insert_splines(&mut mechanics);
+        let surfaces = insert_signs(&mut mechanics, &state);
+        let mut parameters: Vec<Expr> = mechanics.model.parameters.iter().map(|p| p.symbol).collect();
+        parameters.extend(spline_parameters);
+        parameters.extend(surfaces.iter().map(|s| s.sign));
+
+        let has_work = needs_work(&mechanics);
+        let mut motion_state = state.clone();
+        if has_work {
+            motion_state.push(mechanics.model.dag.symbol("work done"));
+        }
+        let (layout, values) = Layout::of(&mut mechanics);
+        let time = mechanics.model.time;
+        let evaluation = |dag: &Dag, extra: &[Expr], watched: Vec<Expr>| {
+            let mut all = motion_state.clone();
+            all.extend_from_slice(extra);
+            let system = System {
+                time,
+                parameters: parameters.clone(),
+                state: all,
+                rate: vec![],
+                blocks: vec![],
+                watched,
+            };
+            Tape::compile(dag, &system)
+        };
+        let frame = evaluation(&mechanics.model.dag, &[], values)?;
+        let accelerations: Vec<Expr> =
+            mechanics.free.iter().map(|&i| mechanics.model.coordinates[i].acceleration).collect();
+        let mut extra = accelerations;
+        extra.extend(momentum_rates(&mut mechanics));
+        let shown = shown(&mut mechanics);
+        let outputs = evaluation(&mechanics.model.dag, &extra, shown)?;
+        let mut fixed: Vec<Expr> = mechanics.walls.iter().map(|w| w.restitution).collect();
+        fixed.extend(surfaces.iter().map(|s| s.value));
+        for event in &mechanics.events {
+            fixed.extend(event.only_if.iter().copied());
+            fixed.extend(event.set.iter().map(|s| s.1));
+        }
+        let settings = evaluation(&mechanics.model.dag, &[], fixed)?;
+        let legs = Mutex::new(Legs { dag: mechanics.model.dag.clone(), tapes: BTreeMap::new() });
+        Ok(Program {
+            mechanics,
+            layout,
+            frame,
+            outputs,
+            settings,
+            surfaces,
+            splines,
+            state: motion_state,
+            parameters,
+            has_work,
+            legs,
+        })
+    }
+
+    /// The mechanics this program was compiled from, piecewise functions and table inputs replaced.
+    pub fn mechanics(&self) -> &Mechanics {
+        &self.mechanics
+    }
+
+    /// Number of free coordinates.
+    pub(crate) fn size(&self) -> usize {
+        self.mechanics.free.len()
+    }
+
+    pub(crate) fn watched(&self, key: &LegKey) -> Watched {
+        let gap = 0;
+        let surface = gap + self.mechanics.walls.len();
+        let event = surface + self.surfaces.len();
+        let force = event + self.mechanics.events.len();
+        Watched { gap, surface, event, force, sliding: force + key.closed.len() }
+    }
+
+    /// The tape of a leg, compiled on first use.
+    pub(crate) fn leg(&self, key: &LegKey) -> Result<Arc<Tape>, CompileError> {
+        // A panic elsewhere cannot leave the map half written: insertion is the last thing done.
+        let mut legs = self.legs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tape) = legs.tapes.get(key) {
+            return Ok(Arc::clone(tape));
+        }
+        let system = self.system(&mut legs.dag, key)?;
+        let tape = Tape::compile(&legs.dag, &system)?;
+        legs.tapes.insert(key.clone(), Arc::clone(&tape));
+        Ok(tape)
+    }
+
+    fn system(&self, dag: &mut Dag, key: &LegKey) -> Result<System, CompileError> {
+        let m = &self.mechanics;
+        let n = self.size();
+        let accelerations: Vec<Expr> =
+            m.free.iter().map(|&i| m.model.coordinates[i].acceleration).collect();
+        // z = −μ and −f: with them the matrix is symmetric.
+        let reactions: Vec<Expr> =
+            key.multipliers.iter().map(|&r| dag.symbol(&format!("reaction {}", m.rows[r].name))).collect();
+        let forces: Vec<Expr> =
+            key.closed.iter().map(|&w| dag.symbol(&format!("contact {}", m.walls[w].name))).collect();
+        let signs: Vec<Expr> = key.sliding.iter().map(|&s| self.surfaces[s].sign).collect();
+        let mut unknowns = accelerations.clone();
+        unknowns.extend(&reactions);
+        unknowns.extend(&forces);
+        unknowns.extend(&signs);
+        let lines: Vec<(&[Expr], Expr, &str)> = match &m.dynamics {
+            Dynamics::Degenerate(_) => Vec::new(),
+            _ => key.rows.iter().map(|&r| (&m.rows[r].normal[..], m.rows[r].bias, &m.rows[r].name[..])).collect(),
+        };
+        let closed: Vec<(&[Expr], Expr, &str)> =
+            key.closed.iter().map(|&w| (&m.walls[w].normal[..], m.walls[w].bias, &m.walls[w].name[..])).collect();
+        let mut matrix: Vec<Vec<Expr>> = Vec::new();
+        let mut right_side: Vec<Expr> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
+        let zero = dag.zero();
+        let coordinate = |i: usize| m.model.coordinates[m.free[i]].name.clone();
+        let (state, mut rate);
+        match &m.dynamics {
+            Dynamics::Lagrangian(l) => {
+                let all: Vec<_> = lines.iter().chain(&closed).copied().collect();
+                for i in 0..n {
+                    let mut row = l.mass_matrix[i].clone();
+                    row.extend(all.iter().map(|line| line.0[i]));
+                    matrix.push(row);
+                    right_side.push(dag.sub(l.generalized_force[i], l.bias[i]));
+                    names.push(format!("the equation of `{}`", coordinate(i)));
+                }
+                for &(normal, bias, name) in &all {
+                    let mut row = normal.to_vec();
+                    row.resize(n + all.len(), zero);
+                    matrix.push(row);
+                    right_side.push(dag.neg(bias));
+                    names.push(format!("`{name}`"));
+                }
+                rate = self.velocities();
+                rate.extend(&accelerations);
+            }
+            Dynamics::Degenerate(d) => {
+                for &e in &key.rows {
+                    let mut row: Vec<Expr> = d.matrix[e][..n].to_vec();
+                    row.extend(key.multipliers.iter().map(|&r| {
+                        // Columns of M multiply μ = −z.
+                        dag.neg(d.matrix[e][n + r])
+                    }));
+                    matrix.push(row);
+                    right_side.push(d.right_side[e]);
+                    names.push(self.equation_name(e));
+                }
+                rate = self.velocities();
+                rate.extend(&accelerations);
+            }
+            Dynamics::Hamiltonian(h) => {
+                let all: Vec<_> = lines.iter().chain(&closed).copied().collect();
+                rate = h.velocity.clone();
+                if all.is_empty() {
+                    unknowns.clear();
+                    rate.extend(&h.force);
+                } else {
+                    let one = dag.one();
+                    for i in 0..n {
+                        let mut row = vec![zero; n];
+                        row[i] = one;
+                        row.extend(all.iter().map(|line| line.0[i]));
+                        matrix.push(row);
+                        right_side.push(h.force[i]);
+                        names.push(format!("the equation of `{}`", m.model.coordinates[m.free[i]].momentum_name));
+                    }
+                    for &(normal, bias, name) in &all {
+                        let mut row: Vec<Expr> = (0..n)
+                            .map(|j| {
+                                let products: Vec<Expr> =
+                                    (0..n).map(|i| dag.mul(normal[i], h.inverse_mass[i][j])).collect();
+                                dag.sum(&products)
+                            })
+                            .collect();
+                        row.resize(n + all.len(), zero);
+                        matrix.push(row);
+                        right_side.push(dag.neg(bias));
+                        names.push(format!("`{name}`"));
+                    }
+                    // Here the unknowns called accelerations stand for ṗ.
+                    rate.extend(&accelerations);
+                }
+            }
+        }
+        state = self.state.clone();
+        self.slide(dag, key, &signs, &mut matrix, &mut right_side, &mut names)?;
+        if self.has_work {
+            let mut power = vec![(Rational::ONE, m.power)];
+            for (z, &r) in reactions.iter().zip(&key.multipliers) {
+                let product = dag.mul(*z, m.rows[r].drift);
+                power.push((Rational::ONE, product));
+            }
+            for (z, &w) in forces.iter().zip(&key.closed) {
+                let product = dag.mul(*z, m.walls[w].gap_t);
+                power.push((Rational::ONE, product));
+            }
+            let total = dag.linear(Rational::ZERO, &power);
+            rate.push(total);
+        }
+        let mut watched: Vec<Expr> = m.walls.iter().map(|w| w.gap).collect();
+        watched.extend(self.surfaces.iter().map(|s| s.value));
+        watched.extend(m.events.iter().map(|e| e.when));
+        for &z in &forces {
+            watched.push(dag.neg(z));
+        }
+        watched.extend(&signs);
+        let blocks = if unknowns.is_empty() {
+            vec![]
+        } else {
+            vec![LinearBlock { unknowns, matrix, right_side, names }]
+        };
+        let parameters = self.parameters.iter().copied().filter(|p| !signs.contains(p)).collect();
+        Ok(System { time: m.model.time, parameters, state, rate, blocks, watched })
+    }
+
+    fn velocities(&self) -> Vec<Expr> {
+        self.mechanics.free.iter().map(|&i| self.mechanics.velocities[i]).collect()
+    }
+
+    /// Sliding on a surface u(q, v, t) = 0: its sign s becomes an unknown, u̇ = 0 its equation. Exact when the forces
+    /// are linear in s; then it is Filippov's combination.
+    fn slide(
+        &self,
+        dag: &mut Dag,
+        key: &LegKey,
+        signs: &[Expr],
+        matrix: &mut Vec<Vec<Expr>>,
+        right_side: &mut Vec<Expr>,
+        names: &mut Vec<String>,
+    ) -> Result<(), CompileError> {
+        if signs.is_empty() {
+            return Ok(());
+        }
+        let n = self.size();
+        let zero = dag.zero();
+        let off: Vec<(Expr, Expr)> = signs.iter().map(|&s| (s, zero)).collect();
+        for (row, right) in matrix.iter_mut().zip(right_side.iter_mut()) {
+            for &s in signs {
+                let slope = dag.derivative(*right, s);
+                if signs.iter().any(|&other| dag.contains(slope, other)) {
+                    return Err(CompileError::Piecewise("sign"));
+                }
+                row.push(dag.neg(slope));
+            }
+            *right = dag.substitute(*right, &off);
+            if row.iter().any(|&e| signs.iter().any(|&s| dag.contains(e, s))) {
+                return Err(CompileError::Piecewise("sign"));
+            }
+        }
+        let width = matrix.first().map_or(n, Vec::len);
+        for &surface in &key.sliding {
+            let u = self.surfaces[surface].value;
+            let (position, velocity) = self.state[..2 * n].split_at(n);
+            let mut row: Vec<Expr> = velocity.iter().map(|&v| dag.derivative(u, v)).collect();
+            row.resize(width, zero);
+            let mut rest = vec![dag.derivative(u, self.mechanics.model.time)];
+            for (&q, &v) in position.iter().zip(&self.velocities()) {
+                let slope = dag.derivative(u, q);
+                rest.push(dag.mul(slope, v));
+            }
+            let rest = dag.sum(&rest);
+            matrix.push(row);
+            right_side.push(dag.neg(rest));
+            names.push("the switching surface".to_string());
+        }
+        Ok(())
+    }
+
+    /// Name of an equation of a degenerate model.
+    pub(crate) fn equation_name(&self, equation: usize) -> String {
+        let n = self.size();
+        match &self.mechanics.dynamics {
+            _ if equation < n => {
+                format!("the equation of `{}`", self.mechanics.model.coordinates[self.mechanics.free[equation]].name)
+            }
+            Dynamics::Degenerate(d) => {
+                d.conditions.get(equation - n).map_or_else(|| format!("row {equation}"), |c| c.name.clone())
+            }
+            _ => format!("row {equation}"),
+        }
+    }
+}
+
+/// The state symbols: (q, v) or (q, p) of the free coordinates.
+fn state_symbols(m: &Mechanics) -> Vec<Expr> {
+    let coordinates = || m.free.iter().map(|&i| &m.model.coordinates[i]);
+    let rates: Vec<Expr> = match m.dynamics {
+        Dynamics::Hamiltonian(_) => coordinates().map(|c| c.momentum).collect(),
+        _ => coordinates().map(|c| c.velocity).collect(),
+    };
+    coordinates().map(|c| c.position).chain(rates).collect()
+}
+
+/// Replaces every table input by its cubic; returns the five parameters per input.
+fn insert_splines(m: &mut Mechanics) -> (Vec<Expr>, Vec<Spline>) {
+    let inputs = m.model.inputs.clone();
+    let (mut parameters, mut splines, mut replacements) = (Vec::new(), Vec::new(), Vec::new());
+    for input in &inputs {
+        let dag = &mut m.model.dag;
+        let names = ["knot", "c0", "c1", "c2", "c3"];
+        let [knot, c0, c1, c2, c3] = names.map(|part| dag.symbol(&format!("{} {part}", input.name)));
+        let tau = dag.sub(m.model.time, knot);
+        let powers: Vec<Expr> = (0..4).map(|k| dag.powi(tau, k)).collect();
+        let c = [c0, c1, c2, c3];
+        for (order, symbol) in [input.value, input.rate, input.second].into_iter().enumerate() {
+            let terms: Vec<(Rational, Expr)> = (order..4)
+                .map(|k| {
+                    let factor: i64 = ((k - order + 1)..=k).map(|j| j as i64).product();
+                    (Rational::integer(factor), dag.mul(c[k], powers[k - order]))
+                })
+                .collect();
+            let value = dag.linear(Rational::ZERO, &terms);
+            replacements.push((symbol, value));
+        }
+        parameters.extend([knot, c0, c1, c2, c3]);
+        splines.push(Spline::through(&input.times, &input.values));
+    }
+    if !replacements.is_empty() {
+        rewrite(m, &replacements);
+    }
+    (parameters, splines)
+}
+
+/// Replaces piecewise functions.
+fn insert_signs(m: &mut Mechanics, state: &[Expr]) -> Vec<Surface> {
+    let mut roots = Vec::new();
+    crate::rewrite::visit(m, &mut |e| roots.push(*e));
+    let mut moving = state.to_vec();
+    moving.push(m.model.time);
+    moving.extend(m.model.coordinates.iter().map(|c| c.acceleration));
+    let (replacements, surfaces) = split(&mut m.model.dag, &roots, &moving);
+    if !replacements.is_empty() {
+        rewrite(m, &replacements);
+    }
+    surfaces
+}
+
+/// Symbols for ṗ in outputs of Hamiltonian models.
+fn momentum_rates(m: &mut Mechanics) -> Vec<Expr> {
+    if !matches!(m.dynamics, Dynamics::Hamiltonian(_)) {
+        return Vec::new();
+    }
+    let names: Vec<String> =
+        m.free.iter().map(|&i| format!("rate of {}", m.model.coordinates[i].momentum_name)).collect();
+    names.iter().map(|name| m.model.dag.symbol(name)).collect()
+}
+
+fn needs_work(m: &Mechanics) -> bool {
+    let dag = &m.model.dag;
+    !dag.is_zero(m.power)
+        || m.rows.iter().any(|r| !dag.is_zero(r.drift))
+        || m.walls.iter().any(|w| !dag.is_zero(w.gap_t))
+}
+
+/// What a sample shows: positions, velocities, momenta, E, T + V, outputs, drives without reactions, gaps.
+fn shown(m: &mut Mechanics) -> Vec<Expr> {
+    let mut all = m.positions.clone();
+    all.extend(&m.velocities);
+    all.extend(&m.momenta);
+    all.push(m.hamiltonian);
+    all.push(m.energy);
+    all.extend(&m.outputs);
+    let mut accelerations: Vec<Expr> = m.free.iter().map(|&i| m.model.coordinates[i].acceleration).collect();
+    if matches!(m.dynamics, Dynamics::Hamiltonian(_)) {
+        accelerations = momentum_rates(m);
+    }
+    let dag = &mut m.model.dag;
+    for drive in &m.drives {
+        let mut terms = vec![(Rational::ONE, drive.bias), (Rational::MINUS_ONE, drive.generalized_force)];
+        for (&w, &a) in drive.mass.iter().zip(&accelerations) {
+            let product = dag.mul(w, a);
+            terms.push((Rational::ONE, product));
+        }
+        all.push(dag.linear(Rational::ZERO, &terms));
+    }
+    all.extend(m.walls.iter().map(|w| w.gap));
+    all
+}

@@ -1,0 +1,199 @@
+//! Projection onto the constraints.  [W Aᵀ; A 0][δ; ν] = [0; −c] for positions, then [0; −(Av + b)] for velocities.
+//!
+//! Closed walls are rows like the others. Done whenever a residual exceeds a few units of rounding of its terms, so the
+//! drift of arbitrarily long runs stays there.
+
+use crate::law::Metric;
+use crate::linear::{Factored, Matrix, largest};
+use crate::motion::StopReason;
+use crate::run::{Halt, Run};
+
+/// Residuals above this many units of rounding are projected away.
+const DRIFT: f64 = 8.0 * f64::EPSILON;
+/// Newton steps of one projection.
+const MOST_STEPS: usize = 50;
+
+/// A residual and its size.
+struct Residual {
+    value: f64,
+    size: f64,
+}
+
+impl Residual {
+    fn relative(&self) -> f64 {
+        if self.value == 0.0 { 0.0 } else { self.value.abs() / self.size.max(f64::MIN_POSITIVE) }
+    }
+}
+
+impl Run<'_> {
+    fn closed_walls(&self) -> Vec<usize> {
+        (0..self.walls.len()).filter(|&w| self.walls[w].closed).collect()
+    }
+
+    fn position_residuals(&self, closed: &[usize]) -> Vec<Residual> {
+        let rows = self.frame.row_position().iter().zip(self.frame.row_position_size());
+        let walls = closed.iter().map(|&w| (self.frame.gap(w), self.frame.gap_size(w)));
+        rows.map(|(&c, &s)| (c, s)).chain(walls).map(|(value, size)| Residual { value, size }).collect()
+    }
+
+    fn rate_residuals(&self, closed: &[usize]) -> Vec<Residual> {
+        let rows = self.frame.row_rate().iter().zip(self.frame.row_rate_size());
+        let walls = closed.iter().map(|&w| (self.frame.gap_rate(w), self.frame.gap_rate_size(w)));
+        rows.map(|(&c, &s)| (c, s)).chain(walls).map(|(value, size)| Residual { value, size }).collect()
+    }
+
+    /// Largest residual of rows (and closed walls), positions and rates, relative to its largest term.
+    pub fn drift(&self) -> f64 {
+        let closed = self.closed_walls();
+        let all = self.position_residuals(&closed).into_iter().chain(self.rate_residuals(&closed));
+        let rows = all.map(|r| r.relative()).fold(0.0, f64::max);
+        let conditions = self.frame.conditions().iter().zip(self.frame.condition_sizes());
+        conditions.map(|(g, s)| if *g == 0.0 { 0.0 } else { g.abs() / s.max(f64::MIN_POSITIVE) }).fold(rows, f64::max)
+    }
+
+    /// After a step: keeps the drift at round-off. True if the state changed.
+    pub fn project_drift(&mut self) -> Result<bool, Halt> {
+        if self.frame.layout.rows == 0 && self.frame.layout.conditions == 0 && self.key.closed.is_empty() {
+            return Ok(false);
+        }
+        let drift = self.drift();
+        let kept = &mut self.motion.audit.constraint_drift;
+        *kept = kept.max(drift);
+        if drift <= DRIFT {
+            return Ok(false);
+        }
+        let energy = self.frame.energy();
+        if self.project() > 1e-6 {
+            return Err(Halt::new(
+                StopReason::Singular,
+                "the state could not be brought back onto the constraints".to_string(),
+            ));
+        }
+        let _ = energy;
+        Ok(true)
+    }
+
+    /// Newton until the residuals stop falling; returns the largest one left.
+    pub fn project(&mut self) -> f64 {
+        if self.is_degenerate() {
+            return self.project_conditions();
+        }
+        let closed = self.closed_walls();
+        let n = self.size();
+        let mut best = f64::INFINITY;
+        for _ in 0..MOST_STEPS {
+            let residuals = self.position_residuals(&closed);
+            let worst = residuals.iter().map(Residual::relative).fold(0.0, f64::max);
+            if worst <= f64::EPSILON || worst >= best {
+                break;
+            }
+            best = worst;
+            let target: Vec<f64> = residuals.iter().map(|r| -r.value).collect();
+            let (shift, _) = self.stacked_metric(&closed).solve(&vec![0.0; n], &target);
+            if !shift.iter().all(|x| x.is_finite()) {
+                break;
+            }
+            self.state[..n].iter_mut().zip(&shift).for_each(|(q, d)| *q += d);
+            self.look();
+        }
+        self.project_rates(&closed);
+        self.drift()
+    }
+
+    /// A v + b = 0, for velocities or momenta.
+    fn project_rates(&mut self, closed: &[usize]) {
+        let n = self.size();
+        let mut best = f64::INFINITY;
+        for _ in 0..MOST_STEPS {
+            let residuals = self.rate_residuals(closed);
+            let worst = residuals.iter().map(Residual::relative).fold(0.0, f64::max);
+            if worst <= f64::EPSILON || worst >= best {
+                return;
+            }
+            best = worst;
+            let target: Vec<f64> = residuals.iter().map(|r| -r.value).collect();
+            let rows = self.stacked_rows(closed);
+            let (jump, y) = self.stacked_metric(closed).solve(&vec![0.0; n], &target);
+            let momentum: Vec<f64> = rows.transposed_times(&y).iter().map(|x| -x).collect();
+            if !jump.iter().chain(&momentum).all(|x| x.is_finite()) {
+                return;
+            }
+            self.kick(&momentum, &jump);
+            self.look();
+        }
+    }
+
+    fn stacked_rows(&self, closed: &[usize]) -> Matrix {
+        let (n, m) = (self.frame.layout.n, self.frame.layout.rows);
+        let mut all = Matrix::zeros(m + closed.len(), n);
+        all.entries[..m * n].copy_from_slice(&self.frame.rows().entries);
+        for (i, &w) in closed.iter().enumerate() {
+            all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.frame.normal(w));
+        }
+        all
+    }
+
+    fn stacked_metric(&self, closed: &[usize]) -> Metric {
+        let (mass, rows) = (self.frame.mass(), self.stacked_rows(closed));
+        if self.frame.layout.inverse { Metric::of_inverse(&mass, &rows) } else { Metric::new(&mass, &rows) }
+    }
+
+    /// Degenerate models: all conditions at once, smallest change of (q, v).
+    fn project_conditions(&mut self) -> f64 {
+        let n = self.size();
+        let mut best = f64::INFINITY;
+        for _ in 0..MOST_STEPS {
+            let worst = self.drift();
+            if worst <= f64::EPSILON || worst >= best {
+                break;
+            }
+            best = worst;
+            let target: Vec<f64> = self.frame.conditions().iter().map(|g| -g).collect();
+            let shift = Factored::new(&self.frame.condition_gradient()).solve(&target);
+            if !(largest(&shift).is_finite()) {
+                break;
+            }
+            self.state[..2 * n].iter_mut().zip(&shift).for_each(|(x, d)| *x += d);
+            self.look();
+        }
+        self.drift()
+    }
+
+    /// After an impact on a degenerate model the velocities that the conditions determine follow.
+    pub fn finish_dependent_velocities(&mut self) {
+        if !self.is_degenerate() {
+            return;
+        }
+        let n = self.size();
+        let massless: Vec<Vec<f64>> = {
+            self.look();
+            self.frame.metric().massless_directions().iter().map(|z| z.to_vec()).collect()
+        };
+        if massless.is_empty() {
+            return;
+        }
+        for _ in 0..MOST_STEPS {
+            self.look();
+            let target: Vec<f64> = self.frame.conditions().iter().map(|g| -g).collect();
+            if self.drift() <= f64::EPSILON {
+                return;
+            }
+            // Only along directions that carry no momentum: [p] stays what the law says.
+            let gradient = self.frame.condition_gradient();
+            let mut reduced = Matrix::zeros(gradient.rows, massless.len());
+            for i in 0..gradient.rows {
+                for (j, z) in massless.iter().enumerate() {
+                    reduced[(i, j)] = crate::linear::dot(&gradient.row(i)[n..], z);
+                }
+            }
+            let c = Factored::new(&reduced).solve(&target);
+            let before = self.state.clone();
+            for (c, z) in c.iter().zip(&massless) {
+                self.state[n..2 * n].iter_mut().zip(z).for_each(|(v, z)| *v += c * z);
+            }
+            if before == self.state {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The state of a simulation between two steps, and what every part of it needs: evaluation, legs, stopping.
+
+use crate::engine::{Flow, Singular, Taylor, Time};
+use crate::frame::Frame;
+use crate::law::Metric;
+use crate::linear::{Factored, Matrix};
+use crate::motion::{Motion, StopReason};
+use crate::options::{Options, SimulateError};
+use crate::program::{LegKey, Program};
+use crate::sample::Sampler;
+use crate::squeeze::Squeeze;
+use crate::zeno::History;
+use carom_mech::mechanics::Dynamics;
+use std::collections::BTreeMap;
+
+/// A gap within this many units of rounding of its largest term counts as zero.
+pub(crate) const TOUCHING_UNITS: f64 = 16.0 * f64::EPSILON;
+
+/// The end of a motion, with its reason.
+#[derive(Clone, Debug)]
+pub(crate) struct Halt {
+    pub reason: StopReason,
+    pub detail: Option<String>,
+}
+
+impl Halt {
+    pub fn new(reason: StopReason, detail: impl Into<String>) -> Halt {
+        Halt { reason, detail: Some(detail.into()) }
+    }
+}
+
+/// What is known about a wall between two events.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WallState {
+    /// φ = 0 now.
+    pub touching: bool,
+    /// φ = 0 and φ̇ = 0 now.
+    pub resting: bool,
+    /// Held closed by a force during this leg.
+    pub closed: bool,
+    /// Leading coefficients of the gap known to be zero at the start of the next step.
+    pub zeros: usize,
+    /// Leading coefficients of the force known to be zero.
+    pub force_zeros: usize,
+    /// Index of its open record in `motion.contacts`.
+    pub contact: Option<usize>,
+    /// A Zeno time: the contact's record begins there.
+    pub zeno_at: Option<Time>,
+}
+
+/// What is known about an event or switching function between two events.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Side {
+    /// ±1; 0: not known yet.
+    pub sign: f64,
+    /// Leading coefficients known to be zero at the start of the next step.
+    pub zeros: usize,
+}
+
+/// A simulation in progress.
+pub(crate) struct Run<'p> {
+    pub program: &'p Program,
+    pub options: &'p Options,
+    pub taylor: Taylor,
+    pub until: Time,
+    pub time: Time,
+    /// (q, v or p, work).
+    pub state: Vec<f64>,
+    /// Parameters, splines, signs.
+    pub parameters: Vec<f64>,
+    pub frame: Frame,
+    pub outputs: Flow,
+    pub settings: Flow,
+    pub flows: BTreeMap<LegKey, Flow>,
+    pub key: LegKey,
+    pub walls: Vec<WallState>,
+    pub events: Vec<Side>,
+    pub surfaces: Vec<Side>,
+    pub restitution: Vec<f64>,
+    pub motion: Motion,
+    pub sampler: Sampler,
+    pub history: History,
+    pub squeeze: Squeeze,
+    pub steps: u64,
+    /// E(0) + jumps the law allowed; the work variable is added when compared.
+    pub expected_energy: f64,
+    pub energy_scale: f64,
+    pub worst_energy: f64,
+    /// Positions in `warned` keep each warning to one.
+    pub warned: std::collections::BTreeSet<String>,
+    pub next_knot: Option<f64>,
+    /// Length of the last step: the series still hold around its start.
+    pub last_step: f64,
+    pub amplifier: Option<crate::sensitivity::Amplifier>,
+}
+
+impl<'p> Run<'p> {
+    /// Number of free coordinates.
+    pub fn size(&self) -> usize {
+        self.program.size()
+    }
+
+    /// Is the state (q, p)?
+    pub fn is_hamiltonian(&self) -> bool {
+        matches!(self.program.mechanics.dynamics, Dynamics::Hamiltonian(_))
+    }
+
+    pub fn is_degenerate(&self) -> bool {
+        matches!(self.program.mechanics.dynamics, Dynamics::Degenerate(_))
+    }
+
+    pub fn wall_name(&self, wall: usize) -> &str {
+        &self.program.mechanics.walls[wall].name
+    }
+
+    /// `a`, `b` and `c`
+    pub fn wall_names(&self, walls: &[usize]) -> String {
+        walls.iter().map(|&w| format!("`{}`", self.wall_name(w))).collect::<Vec<_>>().join(", ")
+    }
+
+    pub fn warn(&mut self, message: String) {
+        if self.warned.insert(message.clone()) {
+            self.motion.warnings.push(message);
+        }
+    }
+
+    /// Evaluates the frame at the present state.
+    pub fn look(&mut self) {
+        self.frame.at(self.time, &self.state);
+    }
+
+    /// First index of the sign parameters.
+    fn sign_offset(&self) -> usize {
+        self.program.parameters.len() - self.program.surfaces.len()
+    }
+
+    /// Gives the parameters to every evaluator.
+    pub fn spread_parameters(&mut self) {
+        self.frame.set_parameters(&self.parameters);
+        self.outputs.set_parameters(&self.parameters);
+        self.settings.set_parameters(&self.parameters);
+        let offset = self.sign_offset();
+        for (key, flow) in &mut self.flows {
+            set_leg_parameters(flow, key, &self.parameters, offset);
+        }
+    }
+
+    /// Sets the sign of a surface.
+    pub fn set_sign(&mut self, surface: usize, sign: f64) {
+        let at = self.sign_offset() + surface;
+        if self.parameters[at] != sign {
+            self.parameters[at] = sign;
+            self.spread_parameters();
+        }
+    }
+
+    pub fn sign(&self, surface: usize) -> f64 {
+        self.parameters[self.sign_offset() + surface]
+    }
+
+    /// Chooses the spline pieces in force from now on.
+    pub fn choose_pieces(&mut self) {
+        if self.program.splines.is_empty() {
+            return;
+        }
+        let t = self.time.value();
+        let first = self.program.mechanics.model.parameters.len();
+        for (i, spline) in self.program.splines.iter().enumerate() {
+            let values = spline.parameters(spline.interval(t));
+            self.parameters[first + 5 * i..first + 5 * i + 5].copy_from_slice(&values);
+        }
+        self.next_knot =
+            self.program.splines.iter().filter_map(|s| s.next_knot(t)).min_by(|a, b| a.total_cmp(b));
+        self.spread_parameters();
+    }
+
+    /// Makes sure the workspace of the present leg exists.
+    pub fn prepare_leg(&mut self) -> Result<(), Halt> {
+        if !self.flows.contains_key(&self.key) {
+            let tape = self
+                .program
+                .leg(&self.key)
+                .map_err(|e| Halt::new(StopReason::Singular, format!("this contact cannot be compiled: {e}")))?;
+            let mut flow = Flow::new(tape, self.taylor.order);
+            let offset = self.sign_offset();
+            set_leg_parameters(&mut flow, &self.key, &self.parameters, offset);
+            self.flows.insert(self.key.clone(), flow);
+        }
+        Ok(())
+    }
+
+    /// The workspace of the present leg.
+    pub fn flow(&self) -> &Flow {
+        &self.flows[&self.key]
+    }
+
+    /// The series around the present state; a lost pivot first re-chooses the rows.
+    pub fn jet(&mut self) -> Result<(), Halt> {
+        self.prepare_leg()?;
+        match self.try_jet() {
+            Ok(()) => Ok(()),
+            Err(_) => {
+                self.look();
+                self.choose_rows()?;
+                self.prepare_leg()?;
+                self.try_jet().map_err(|singular| self.singular(&singular))
+            }
+        }
+    }
+
+    fn try_jet(&mut self) -> Result<(), Singular> {
+        let (time, state) = (self.time, &self.state);
+        match self.flows.get_mut(&self.key) {
+            Some(flow) => flow.jet(time, state),
+            None => Ok(()),
+        }
+    }
+
+    fn singular(&self, singular: &Singular) -> Halt {
+        let names = self.flow().tape().block_names(singular.block);
+        let row = names.get(singular.row).cloned().unwrap_or_default();
+        Halt::new(
+            StopReason::Singular,
+            format!("the equations of motion became singular: {row} has no pivot left ({:.1e})", singular.pivot),
+        )
+    }
+
+    /// Chooses rows that carry the rank: independent constraint rows, or a square subset of a degenerate model's
+    /// equations. Needs a fresh frame.
+    pub fn choose_rows(&mut self) -> Result<(), Halt> {
+        let (n, m) = (self.frame.layout.n, self.frame.layout.rows);
+        if self.is_degenerate() {
+            let matrix = self.frame.matrix();
+            let factored = Factored::new(&matrix);
+            let mut rows = factored.pivot_rows().to_vec();
+            let mut columns = factored.pivot_columns().to_vec();
+            rows.sort_unstable();
+            columns.sort_unstable();
+            let accelerations = columns.iter().filter(|c| **c < n).count();
+            if accelerations < n {
+                let missing: Vec<String> = (0..matrix.rows)
+                    .filter(|r| !rows.contains(r))
+                    .map(|r| self.program.equation_name(r))
+                    .collect();
+                let detail = format!("the accelerations are not determined here; dependent: {}", missing.join(", "));
+                return Err(Halt::new(StopReason::Singular, detail));
+            }
+            self.key.rows = rows;
+            self.key.multipliers = columns.into_iter().filter(|c| *c >= n).map(|c| c - n).collect();
+            return Ok(());
+        }
+        let all: Vec<usize> = (0..m).collect();
+        let rows = if m == 0 { all } else { independent_rows(&self.frame.rows()) };
+        self.key.rows = rows.clone();
+        self.key.multipliers = rows;
+        Ok(())
+    }
+
+    /// (x, y): x the acceleration without velocity bias, y = −μ (rows), for the present frame and no contact forces.
+    pub fn free_acceleration(&self, metric: &Metric) -> (Vec<f64>, Vec<f64>) {
+        let rate: Vec<f64> = self.frame.row_bias().iter().map(|g| -g).collect();
+        metric.solve(self.frame.force(), &rate)
+    }
+
+    /// Adds an impulse to the state: [p] = `momentum`, [v] = `jump`.
+    pub fn kick(&mut self, momentum: &[f64], jump: &[f64]) {
+        let n = self.size();
+        let change = if self.is_hamiltonian() { momentum } else { jump };
+        self.state[n..2 * n].iter_mut().zip(change).for_each(|(x, d)| *x += d);
+    }
+
+    /// Work done so far by power, drives and moving walls.
+    pub fn work(&self) -> f64 {
+        if self.program.has_work { self.state[2 * self.size()] } else { 0.0 }
+    }
+}
+
+fn set_leg_parameters(flow: &mut Flow, key: &LegKey, parameters: &[f64], sign_offset: usize) {
+    if key.sliding.is_empty() {
+        flow.set_parameters(parameters);
+    } else {
+        let kept: Vec<f64> = parameters
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| *i < sign_offset || !key.sliding.contains(&(i - sign_offset)))
+            .map(|(_, x)| *x)
+            .collect();
+        flow.set_parameters(&kept);
+    }
+}
+
+/// The constraint rows that are independent, in model order.
+fn independent_rows(rows: &Matrix) -> Vec<usize> {
+    let factored = Factored::new(rows);
+    let mut kept = factored.pivot_rows().to_vec();
+    kept.sort_unstable();
+    kept
+}
+
+/// An option that has no meaning.
+pub(crate) fn refuse(message: impl Into<String>) -> SimulateError {
+    SimulateError::Option(message.into())
+}

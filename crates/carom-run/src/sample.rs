@@ -1,0 +1,187 @@
+//! Samples: exact times, the state after at an impact, every quantity evaluated at the state itself.
+
+use crate::engine::{Flow, Time};
+use crate::motion::{Motion, Signal};
+use crate::run::Run;
+
+/// The times still to come and the values taken.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sampler {
+    /// Requested times, ascending, each with its place in the request.
+    times: Vec<(f64, usize)>,
+    next: usize,
+    /// One row per sample taken.
+    rows: Vec<(usize, f64, Vec<f64>)>,
+    names: Vec<(Kind, String)>,
+}
+
+/// Which list of a motion a column belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Position,
+    Velocity,
+    Momentum,
+    Hamiltonian,
+    Energy,
+    Output,
+    Driving,
+    Gap,
+    Multiplier,
+    Contact,
+}
+
+impl Sampler {
+    pub fn new(requested: &[f64], names: Vec<(Kind, String)>) -> Sampler {
+        let mut times: Vec<(f64, usize)> = requested.iter().copied().enumerate().map(|(i, t)| (t, i)).collect();
+        times.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Sampler { times, next: 0, rows: Vec::new(), names }
+    }
+
+    /// Writes the columns, in the order the times were requested.
+    pub fn deliver(mut self, motion: &mut Motion) {
+        self.rows.sort_by_key(|r| r.0);
+        motion.time = self.rows.iter().map(|r| r.1).collect();
+        for (column, (kind, name)) in self.names.into_iter().enumerate() {
+            let values: Vec<f64> = self.rows.iter().map(|r| r.2[column]).collect();
+            let list = match kind {
+                Kind::Position => &mut motion.position,
+                Kind::Velocity => &mut motion.velocity,
+                Kind::Momentum => &mut motion.momentum,
+                Kind::Hamiltonian => {
+                    motion.hamiltonian = values;
+                    continue;
+                }
+                Kind::Energy => {
+                    motion.energy = values;
+                    continue;
+                }
+                Kind::Output => &mut motion.output,
+                Kind::Driving => &mut motion.driving_force,
+                Kind::Gap => &mut motion.gap,
+                Kind::Multiplier => &mut motion.multiplier,
+                Kind::Contact => &mut motion.contact_force,
+            };
+            list.push(Signal { name, values });
+        }
+    }
+}
+
+/// Names of the columns of a sample, in the order of `Program::outputs`, then multipliers and contact forces.
+pub(crate) fn columns(program: &crate::program::Program) -> Vec<(Kind, String)> {
+    let m = &program.mechanics;
+    let coordinates = &m.model.coordinates;
+    let mut names: Vec<(Kind, String)> = Vec::new();
+    names.extend(coordinates.iter().map(|c| (Kind::Position, c.name.clone())));
+    names.extend(coordinates.iter().map(|c| (Kind::Velocity, c.name.clone())));
+    names.extend(coordinates.iter().map(|c| (Kind::Momentum, c.momentum_name.clone())));
+    names.push((Kind::Hamiltonian, String::new()));
+    names.push((Kind::Energy, String::new()));
+    names.extend(m.model.outputs.iter().map(|o| (Kind::Output, o.name.clone())));
+    names.extend(m.drives.iter().map(|d| (Kind::Driving, coordinates[d.coordinate].name.clone())));
+    names.extend(m.walls.iter().map(|w| (Kind::Gap, w.name.clone())));
+    names.extend(m.rows.iter().map(|r| (Kind::Multiplier, r.name.clone())));
+    names.extend(m.walls.iter().map(|w| (Kind::Contact, w.name.clone())));
+    names
+}
+
+impl Run<'_> {
+    /// Takes the samples in [t, t + h) along the series of the present step.
+    pub fn sample_until(&mut self, h: f64) {
+        loop {
+            let Some(&(t, place)) = self.sampler.times.get(self.sampler.next) else { return };
+            let s = Time::new(t).minus(self.time);
+            if s >= h {
+                return;
+            }
+            self.sampler.next += 1;
+            let mut state = self.state.clone();
+            if s > 0.0 {
+                self.flow().state_at(s, &mut state);
+            }
+            self.take(Time::new(t), place, state);
+        }
+    }
+
+    /// At the end: samples at the very time reached.
+    pub fn sample_last(&mut self) {
+        while let Some(&(t, place)) = self.sampler.times.get(self.sampler.next) {
+            if Time::new(t).minus(self.time) > 0.0 {
+                return;
+            }
+            self.sampler.next += 1;
+            let state = self.state.clone();
+            self.take(Time::new(t), place, state);
+        }
+    }
+
+    /// Everything at one state.
+    fn take(&mut self, time: Time, place: usize, state: Vec<f64>) {
+        self.frame.at(time, &state);
+        let closed: Vec<usize> = (0..self.walls.len()).filter(|&w| self.walls[w].closed).collect();
+        let (x, multipliers, forces) = self.reactions(&closed);
+        let values = self.shown_at(time, &state, &x, &multipliers, &closed, &forces);
+        self.sampler.rows.push((place, time.value(), values));
+        // The frame belongs to the present state.
+        self.look();
+    }
+
+    fn shown_at(
+        &mut self,
+        time: Time,
+        state: &[f64],
+        x: &[f64],
+        multipliers: &[f64],
+        closed: &[usize],
+        forces: &[f64],
+    ) -> Vec<f64> {
+        let mut extended = state.to_vec();
+        if self.is_hamiltonian() {
+            // a = H_pp ṗ + bias; ṗ = F + Aᵀμ + Σ f n
+            extended.extend(x.iter().zip(self.frame.velocity_bias()).map(|(x, b)| x + b));
+            let mut rate = self.frame.rows().transposed_times(multipliers);
+            rate.iter_mut().zip(self.frame.force()).for_each(|(r, f)| *r += f);
+            for (&w, &f) in closed.iter().zip(forces) {
+                rate.iter_mut().zip(self.frame.normal(w)).for_each(|(r, n)| *r += f * n);
+            }
+            extended.extend(rate);
+        } else {
+            extended.extend(x);
+        }
+        let _ = self.outputs.evaluate(time, &extended);
+        let count = self.program.outputs.watched_count();
+        let mut values: Vec<f64> = (0..count).map(|i| self.outputs.watched(i)[0]).collect();
+        let m = &self.program.mechanics;
+        let drives_at = 3 * m.model.coordinates.len() + 2 + m.outputs.len();
+        let pushing: Vec<(usize, f64)> = closed.iter().copied().zip(forces.iter().copied()).collect();
+        for k in 0..m.drives.len() {
+            values[drives_at + k] -= self.frame.drive_reaction(k, multipliers, &pushing);
+        }
+        values.extend(multipliers);
+        let mut all = vec![0.0; self.walls.len()];
+        pushing.iter().for_each(|&(w, f)| all[w] = f);
+        values.extend(all);
+        values
+    }
+
+    /// Positions of all coordinates at the present state.
+    pub fn all_positions(&mut self) -> Vec<f64> {
+        self.part_of_outputs(0)
+    }
+
+    /// Velocities of all coordinates at the present state.
+    pub fn all_velocities(&mut self) -> Vec<f64> {
+        self.part_of_outputs(1)
+    }
+
+    fn part_of_outputs(&mut self, part: usize) -> Vec<f64> {
+        let mut extended = self.state.clone();
+        extended.resize(self.program.outputs.dimension(), 0.0);
+        let _ = self.outputs.evaluate(self.time, &extended);
+        let count = self.program.mechanics.model.coordinates.len();
+        (part * count..(part + 1) * count).map(|i| read(&self.outputs, i)).collect()
+    }
+}
+
+fn read(flow: &Flow, i: usize) -> f64 {
+    flow.watched(i)[0]
+}

@@ -1,0 +1,539 @@
+//! The loop: series around the state, the first thing that happens within the step, the law for it, the next leg.
+//!
+//! Promise: it never hangs (every pass advances time or counts towards a limit), never falls through a wall (the first
+//! root of every gap is found and the law applied at the located state), never stops without saying why.
+
+use crate::engine::{Flow, Taylor, Time, horner};
+use crate::motion::{EventRecord, Graze, Motion, Stop, StopReason};
+use crate::options::{Options, Progress, SimulateError};
+use crate::program::Program;
+use crate::roots::{Beginning, Roots, certainly_none, horner_with_derivative};
+use crate::run::{Halt, Run, Side};
+use carom_mech::model::{Action, Direction};
+
+/// Passes without any advance of time before giving up.
+const STALLED: u32 = 100_000;
+/// Impacts in a row that do not move time by a unit of rounding before the joint e = 0 law is applied.
+const CROWDED: u32 = 2_000;
+/// How often progress is told, in steps.
+const TELL_EVERY: u64 = 256;
+
+/// Simulates a program.
+///
+/// # Errors
+/// When nothing can be simulated: meaningless options, an inconsistent start, a start behind a wall.
+pub fn simulate(program: &Program, options: &Options) -> Result<Motion, SimulateError> {
+    simulate_with(program, options, &mut |_| true)
+}
+
+/// Simulates a program and tells its progress; when `tell` returns false the motion ends, `interrupted`.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_with(
+    program: &Program,
+    options: &Options,
+    tell: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Motion, SimulateError> {
+    let mut run = Run::start(program, options)?;
+    let halt = match run.go(tell) {
+        Ok(()) => Halt { reason: StopReason::Reached, detail: None },
+        Err(halt) => halt,
+    };
+    Ok(run.finish(halt))
+}
+
+/// What happens first within a step.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Happening {
+    Wall(usize),
+    Release(usize),
+    Surface(usize),
+    LeaveSurface(usize, f64),
+    Event(usize),
+}
+
+impl Happening {
+    /// At one instant: surfaces, then walls, releases, events in model order.
+    fn rank(self) -> (u8, usize) {
+        match self {
+            Happening::Wall(i) => (0, i),
+            Happening::Release(i) => (1, i),
+            Happening::Surface(i) => (2, i),
+            Happening::LeaveSurface(i, _) => (3, i),
+            Happening::Event(i) => (4, i),
+        }
+    }
+}
+
+impl Run<'_> {
+    fn go(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Halt> {
+        self.first_leg()?;
+        let mut stalled = 0;
+        let mut crowded = 0;
+        let mut fresh = true;
+        loop {
+            let left = self.until.minus(self.time);
+            if left <= 0.0 {
+                return Ok(());
+            }
+            if self.steps % TELL_EVERY == 0 && !tell(&self.progress()) {
+                return Err(Halt { reason: StopReason::Interrupted, detail: None });
+            }
+            if self.steps >= self.options.max_steps {
+                return Err(Halt::new(StopReason::StepLimit, format!("{} steps", self.options.max_steps)));
+            }
+            self.steps += 1;
+            if !fresh {
+                self.jet()?;
+            }
+            let h = self.step_size(left)?;
+            let (at, happening) = self.first_happening(h);
+            let step = if happening.is_some() { at } else { h };
+            self.advance(step, happening.is_none() && step == left)?;
+            stalled = if step > 0.0 { 0 } else { stalled + 1 };
+            if stalled > STALLED {
+                return Err(Halt::new(StopReason::StepLimit, "time does not advance any more".to_string()));
+            }
+            let instant = step <= f64::EPSILON * self.time.value().abs().max(1.0);
+            fresh = false;
+            match happening {
+                Some(what) => {
+                    let struck = self.handle(what)?;
+                    crowded = if struck && instant { crowded + 1 } else { 0 };
+                    if crowded > CROWDED {
+                        self.warn("impacts accumulated faster than time can resolve; they were ended by the e = 0 law".into());
+                        self.cut_zeno(0.0)?;
+                        self.begin_leg(&[], &[])?;
+                        crowded = 0;
+                    }
+                    fresh = true;
+                }
+                None => {
+                    self.pass_knot()?;
+                    if self.project_drift()? {
+                        fresh = false;
+                    }
+                }
+            }
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            from: self.options.start.time,
+            time: self.time.value(),
+            until: self.options.until,
+            steps: self.steps,
+            impacts: self.motion.impacts.len() as u64,
+        }
+    }
+
+    fn first_leg(&mut self) -> Result<(), Halt> {
+        self.look();
+        let touched = self.touched(&[]);
+        let struck = if touched.is_empty() { false } else { self.collide(&touched)? };
+        if struck && let Some(rest) = self.zeno_remaining() {
+            self.cut_zeno(rest)?;
+        }
+        self.begin_leg(&[], &[])
+    }
+
+    fn step_size(&mut self, left: f64) -> Result<f64, Halt> {
+        let mut h = self.taylor.step_size(self.flow());
+        if h.is_nan() || h <= 0.0 {
+            return Err(self.not_finite());
+        }
+        if h < 1e-18 * self.time.value().abs().max(1e-3) {
+            return Err(Halt::new(
+                StopReason::Singular,
+                format!("the step size fell to {h:.1e}: the motion runs into a singularity"),
+            ));
+        }
+        if let Some(knot) = self.next_knot {
+            h = h.min(Time::new(knot).minus(self.time)).max(0.0);
+        }
+        Ok(h.min(left))
+    }
+
+    /// At a knot of a table the next piece takes over.
+    fn pass_knot(&mut self) -> Result<(), Halt> {
+        if self.next_knot.is_some_and(|knot| Time::new(knot).minus(self.time) <= 0.0) {
+            self.choose_pieces();
+            self.begin_leg(&[], &[])?;
+        }
+        Ok(())
+    }
+
+    // ---- what happens first ------------------------------------------------------------------------------
+
+    fn first_happening(&mut self, h: f64) -> (f64, Option<Happening>) {
+        let watched = self.program.watched(&self.key);
+        let flow = &self.flows[&self.key];
+        let mut best: (f64, Option<Happening>) = (h, None);
+        let mut offer = |at: f64, what: Happening| {
+            let earlier = match best.1 {
+                None => at <= best.0,
+                Some(other) => at < best.0 || (at == best.0 && what.rank() < other.rank()),
+            };
+            if earlier {
+                best = (at, Some(what));
+            }
+        };
+        let mut grazes: Vec<(f64, usize)> = Vec::new();
+        let mut first_wall: Option<(f64, usize)> = None;
+        for (w, wall) in self.walls.iter().enumerate() {
+            if wall.closed {
+                continue;
+            }
+            let c = flow.watched(watched.gap + w);
+            let noise = 4.0 * f64::EPSILON * self.frame.gap_size(w);
+            if let Some(at) = first_fall(c, h, wall.zeros, noise, |s| grazes.push((s, w))) {
+                offer(at, Happening::Wall(w));
+                if first_wall.is_none_or(|first: (f64, usize)| at < first.0) {
+                    first_wall = Some((at, w));
+                }
+            }
+        }
+        for (i, &w) in self.key.closed.iter().enumerate() {
+            let c = flow.watched(watched.force + i);
+            if let Some(at) = first_fall(c, h, self.walls[w].force_zeros, 0.0, |_| {}) {
+                offer(at, Happening::Release(w));
+            }
+        }
+        for (s, side) in self.surfaces.iter().enumerate() {
+            if side.sign != 0.0
+                && let Some(at) = first_crossing(flow.watched(watched.surface + s), h, side, |_| true)
+            {
+                offer(at, Happening::Surface(s));
+            }
+        }
+        for (i, &s) in self.key.sliding.iter().enumerate() {
+            let c = flow.watched(watched.sliding + i);
+            for bound in [1.0, -1.0] {
+                // 1 ∓ s falls through zero.
+                let mut distance: Vec<f64> = c.iter().map(|x| -bound * x).collect();
+                distance[0] += 1.0;
+                if let Some(at) = first_fall(&distance, h, 0, f64::EPSILON, |_| {}) {
+                    offer(at, Happening::LeaveSurface(s, bound));
+                }
+            }
+        }
+        for (e, side) in self.events.iter().enumerate() {
+            if side.sign == 0.0 {
+                continue;
+            }
+            let direction = self.program.mechanics.model.events[e].direction;
+            let wanted = |before: f64| match direction {
+                Direction::Both => true,
+                Direction::Rising => before < 0.0,
+                Direction::Falling => before > 0.0,
+            };
+            if let Some(at) = first_crossing(flow.watched(watched.event + e), h, side, wanted) {
+                offer(at, Happening::Event(e));
+            }
+        }
+        // At one instant impacts come first: an event root that differs from a wall's by rounding waits.
+        if let (at, Some(Happening::Event(_))) = best
+            && let Some((wall_at, w)) = first_wall
+            && wall_at - at <= 8.0 * f64::EPSILON * self.time.value().abs().max(h)
+        {
+            best = (wall_at, Some(Happening::Wall(w)));
+        }
+        for &(s, wall) in grazes.iter().filter(|g| g.0 <= best.0) {
+            let time = self.time.plus(s).value();
+            let known = self.motion.grazes.iter().rev().take(4).any(|g| g.wall == wall && (g.time - time).abs() < 1e-7);
+            if !known {
+                self.motion.grazes.push(Graze { time, wall });
+            }
+        }
+        best
+    }
+
+    // ---- moving on ---------------------------------------------------------------------------------------
+
+    /// Moves to t + h along the series, sampling on the way. `last`: this step ends exactly at `until`.
+    fn advance(&mut self, h: f64, last: bool) -> Result<(), Halt> {
+        self.sample_until(h);
+        for w in 0..self.walls.len() {
+            if !self.walls[w].closed {
+                let c = self.flow().watched(w);
+                let inside = (1..8).map(|k| horner(c, h * f64::from(k) / 8.0)).fold(0.0, f64::max);
+                self.squeeze.see(inside);
+            }
+        }
+        self.amplify_step(h);
+        self.last_step = h;
+        let mut next = std::mem::take(&mut self.state);
+        self.flow().state_at(h, &mut next);
+        self.state = next;
+        self.time = if last { self.until } else { self.time.plus(h) };
+        self.look();
+        if !self.frame.is_finite() || self.state.iter().any(|x| !x.is_finite()) {
+            return Err(self.not_finite());
+        }
+        // What was known at the start of the step is used up; signs are remembered across steps.
+        if h > 0.0 {
+            self.remember_sides(h);
+        }
+        self.audit_step();
+        Ok(())
+    }
+
+    fn remember_sides(&mut self, h: f64) {
+        for wall in &mut self.walls {
+            wall.zeros = 0;
+            wall.force_zeros = 0;
+        }
+        let watched = self.program.watched(&self.key);
+        let flow = &self.flows[&self.key];
+        for (s, side) in self.surfaces.iter_mut().enumerate() {
+            if side.sign != 0.0 {
+                *side = Side { sign: side.sign, zeros: 0 };
+            } else if !self.key.sliding.contains(&s) {
+                side.zeros = 0;
+            }
+        }
+        for (e, side) in self.events.iter_mut().enumerate() {
+            // Every crossing was found, wanted or not: the side at the end is the sign there.
+            let end = horner(flow.watched(watched.event + e), h);
+            if end != 0.0 {
+                side.sign = end.signum();
+            }
+            side.zeros = 0;
+        }
+    }
+
+    fn audit_step(&mut self) {
+        let scale = self.frame.energy_scale();
+        self.energy_scale = self.energy_scale.max(scale);
+        let error = (self.frame.energy() - self.expected_energy - self.work()).abs();
+        self.worst_energy = self.worst_energy.max(error);
+        let mut deepest = 0.0_f64;
+        for w in 0..self.walls.len() {
+            deepest = deepest.max(-self.frame.gap(w));
+        }
+        let kept = &mut self.motion.audit.deepest_penetration;
+        *kept = kept.max(deepest);
+    }
+
+    // ---- handling ----------------------------------------------------------------------------------------
+
+    /// Returns true if there was an impulse.
+    fn handle(&mut self, what: Happening) -> Result<bool, Halt> {
+        match what {
+            Happening::Wall(w) => {
+                let pending = self.events_now();
+                let before = self.before_jump();
+                let struck = self.collide(&[w])?;
+                if struck && let Some(rest) = self.zeno_remaining() {
+                    self.cut_zeno(rest)?;
+                }
+                if !struck {
+                    self.motion.grazes.push(Graze { time: self.time.value(), wall: w });
+                }
+                self.begin_leg(&[], &[])?;
+                if !struck && self.walls[w].closed {
+                    // It stayed: a contact, not a graze.
+                    self.motion.grazes.pop();
+                }
+                self.amplify_jump(before);
+                for e in pending {
+                    self.fire_if_passed(e)?;
+                }
+                Ok(struck)
+            }
+            Happening::Release(w) => {
+                self.begin_leg(&[w], &[])?;
+                Ok(false)
+            }
+            Happening::Surface(s) => {
+                self.begin_leg(&[], &[s])?;
+                Ok(false)
+            }
+            Happening::LeaveSurface(s, sign) => {
+                self.leave_surface(s, sign);
+                self.begin_leg_after_sliding(s)?;
+                Ok(false)
+            }
+            Happening::Event(e) => {
+                let pending = self.events_now();
+                self.fire(e)?;
+                for other in pending {
+                    if other.0 != e {
+                        self.fire_if_passed(other)?;
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    fn begin_leg_after_sliding(&mut self, surface: usize) -> Result<(), Halt> {
+        let side = self.surfaces[surface];
+        self.begin_leg(&[], &[])?;
+        // begin_leg sees u = rounding; the side is known.
+        if !self.key.sliding.contains(&surface) {
+            self.set_sign(surface, side.sign);
+            self.surfaces[surface] = side;
+            self.jet()?;
+        }
+        Ok(())
+    }
+
+    /// Events whose function is zero at this very instant.
+    fn events_now(&self) -> Vec<(usize, f64)> {
+        let first = self.program.watched(&self.key).event;
+        let flow = self.flow();
+        (0..self.events.len())
+            .filter(|&e| self.events[e].sign != 0.0)
+            .filter_map(|e| {
+                let c = flow.watched(first + e);
+                let h = self.last_step;
+                let size: f64 = c.iter().enumerate().map(|(k, x)| (x * h.powi(k as i32)).abs()).sum();
+                let (value, slope) = horner_with_derivative(c, h);
+                (value.abs() <= 8.0 * f64::EPSILON * size).then_some((e, -slope.signum()))
+            })
+            .collect()
+    }
+
+    /// An event at the instant of an impact fires if its function goes on through zero after it.
+    fn fire_if_passed(&mut self, (e, before): (usize, f64)) -> Result<(), Halt> {
+        let after = self.events[e].sign;
+        let wanted = match self.program.mechanics.model.events[e].direction {
+            Direction::Both => true,
+            Direction::Rising => after > 0.0,
+            Direction::Falling => after < 0.0,
+        };
+        if before * after < 0.0 && wanted {
+            self.fire(e)?;
+        }
+        Ok(())
+    }
+
+    /// Records, stops, or resets.
+    fn fire(&mut self, e: usize) -> Result<(), Halt> {
+        let model = &self.program.mechanics.model;
+        let event = &model.events[e];
+        let values = self.event_values();
+        let (only_if, set) = self.event_slots(e);
+        // Not exactly on: the next leg starts on the other side either way.
+        if only_if.is_some_and(|i| values[i] <= 0.0) {
+            self.begin_leg(&[], &[])?;
+            return Ok(());
+        }
+        match &event.action {
+            Action::Record => {
+                self.record_event(e);
+                self.begin_leg(&[], &[])
+            }
+            Action::Stop => {
+                self.record_event(e);
+                Err(Halt { reason: StopReason::StoppedByEvent, detail: Some(event.name.clone()) })
+            }
+            Action::Set(_) => {
+                let before = self.before_jump();
+                self.reset(e, &values[set.0..set.1])?;
+                self.record_event(e);
+                self.history.clear();
+                self.begin_leg(&[], &[])?;
+                self.amplify_jump(before);
+                Ok(())
+            }
+        }
+    }
+
+    fn record_event(&mut self, e: usize) {
+        self.look();
+        let (position, velocity) = (self.all_positions(), self.all_velocities());
+        self.motion.events.push(EventRecord { time: self.time.value(), event: e, position, velocity });
+    }
+
+    fn event_values(&mut self) -> Vec<f64> {
+        let _ = self.settings.evaluate(self.time, &self.state);
+        (0..self.program.settings.watched_count()).map(|i| self.settings.watched(i)[0]).collect()
+    }
+
+    /// Positions among the settings: `only_if`, and the range of reset values.
+    fn event_slots(&self, e: usize) -> (Option<usize>, (usize, usize)) {
+        let mut at = self.walls.len() + self.surfaces.len();
+        for (i, event) in self.program.mechanics.events.iter().enumerate() {
+            let only_if = event.only_if.map(|_| at);
+            let first = at + usize::from(event.only_if.is_some());
+            if i == e {
+                return (only_if, (first, first + event.set.len()));
+            }
+            at = first + event.set.len();
+        }
+        (None, (at, at))
+    }
+
+    /// Ends the motion: last samples, open contacts, audit.
+    fn finish(mut self, halt: Halt) -> Motion {
+        self.sample_last();
+        let end = self.time.value();
+        // A contact that would begin after the end was not reached.
+        self.motion.contacts.retain(|c| c.from <= end);
+        self.motion.contacts.sort_by(|a, b| a.from.total_cmp(&b.from));
+        self.motion.grazes.sort_by(|a, b| a.time.total_cmp(&b.time));
+        let scale = self.energy_scale;
+        self.motion.audit.hamiltonian_drift = if scale > 0.0 { self.worst_energy / scale } else { self.worst_energy };
+        self.motion.audit.steps = self.steps;
+        self.finish_amplification();
+        self.motion.stop = Stop { reason: halt.reason, time: end, detail: halt.detail };
+        self.sampler.deliver(&mut self.motion);
+        self.motion
+    }
+}
+
+/// The first fall through zero of a function that is ≥ 0; `touch` is told of touches before it.
+fn first_fall(c: &[f64], h: f64, zeros: usize, noise: f64, mut touch: impl FnMut(f64)) -> Option<f64> {
+    let mut zeros = zeros;
+    if zeros == 0 && c[0] <= 0.0 {
+        // Below zero by rounding: falling is a crossing now, rising is leaving.
+        let next = c.iter().skip(1).find(|x| **x != 0.0)?;
+        if *next < 0.0 {
+            return if c[0] < 0.0 || noise > 0.0 || c[1] != 0.0 { Some(0.0) } else { None };
+        }
+        zeros = 1;
+    }
+    let truncation = c.last().map_or(0.0, |last| (last * h.powi(c.len() as i32 - 1)).abs());
+    let beginning = Beginning { sign: 1.0, zeros, noise, truncation };
+    if certainly_none(c, h, &beginning) {
+        return None;
+    }
+    for root in Roots::new(c, h, &beginning) {
+        if root.crossing {
+            return Some(root.at);
+        }
+        touch(root.at);
+    }
+    None
+}
+
+/// The first wanted crossing of a function that starts on a known side.
+fn first_crossing(c: &[f64], h: f64, side: &Side, wanted: impl Fn(f64) -> bool) -> Option<f64> {
+    let mut side = *side;
+    if side.zeros == 0 && c[0] * side.sign < 0.0 {
+        if wanted(side.sign) {
+            return Some(0.0);
+        }
+        side.sign = -side.sign;
+    }
+    let truncation = c.last().map_or(0.0, |last| (last * h.powi(c.len() as i32 - 1)).abs());
+    let beginning = Beginning { sign: side.sign, zeros: side.zeros, noise: 0.0, truncation };
+    if certainly_none(c, h, &beginning) {
+        return None;
+    }
+    Roots::new(c, h, &beginning).find(|r| r.crossing && wanted(r.before)).map(|r| r.at)
+}
+
+/// Order and step rule.
+pub(crate) fn taylor_of(options: &Options) -> Taylor {
+    Taylor::new(options.tolerance)
+}
+
+/// A workspace for values only.
+pub(crate) fn values_of(tape: &std::sync::Arc<crate::engine::Tape>) -> Flow {
+    Flow::new(std::sync::Arc::clone(tape), 1)
+}

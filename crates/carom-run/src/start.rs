@@ -1,0 +1,375 @@
+//! The beginning: options checked, the state completed, constraints and walls tested.
+//!
+//! Residuals up to 1e-9 of a row's largest term are projected silently; larger ones are an error that says by how much
+//! each row fails, unless projection was asked for. Variables that were not given are 0, or what the rows determine.
+
+use crate::engine::Time;
+use crate::frame::Frame;
+use crate::linear::{Factored, Matrix};
+use crate::motion::{Motion, StopReason};
+use crate::options::{Options, Sampling, SimulateError};
+use crate::program::{LegKey, Program};
+use crate::run::{Halt, Run, Side, TOUCHING_UNITS, WallState, refuse};
+use crate::sample::{Sampler, columns};
+use crate::simulate::{taylor_of, values_of};
+use crate::squeeze::Squeeze;
+use crate::zeno::History;
+use carom_mech::mechanics::Dynamics;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Residuals of the start up to this part of a row's largest term are projected silently.
+const SILENT: f64 = 1e-9;
+
+impl<'p> Run<'p> {
+    /// Checks the options and the start.
+    pub fn start(program: &'p Program, options: &'p Options) -> Result<Run<'p>, SimulateError> {
+        check(program, options)?;
+        let m = &program.mechanics;
+        let n = program.size();
+        let times = sample_times(options)?;
+        let mut parameters = options.parameters.clone();
+        parameters.resize(program.parameters.len(), 0.0);
+        let signs = parameters.len() - program.surfaces.len();
+        parameters[signs..].fill(1.0);
+        let mut state = vec![0.0; program.state.len()];
+        let hamiltonian = matches!(m.dynamics, Dynamics::Hamiltonian(_));
+        let rates = if hamiltonian { &options.start.momentum } else { &options.start.velocity };
+        let given = |list: &[Option<f64>], i: usize| list.get(i).copied().flatten();
+        for (k, &i) in m.free.iter().enumerate() {
+            state[k] = given(&options.start.position, i).unwrap_or(0.0);
+            state[n + k] = given(rates, i).unwrap_or(0.0);
+        }
+        let mut run = Run {
+            program,
+            options,
+            taylor: taylor_of(options),
+            until: Time::new(options.until),
+            time: Time::new(options.start.time),
+            state,
+            parameters,
+            frame: Frame::new(&program.frame, &program.layout),
+            outputs: values_of(&program.outputs),
+            settings: values_of(&program.settings),
+            flows: BTreeMap::new(),
+            key: LegKey::default(),
+            walls: vec![WallState::default(); m.walls.len()],
+            events: vec![Side::default(); m.events.len()],
+            surfaces: vec![Side::default(); program.surfaces.len()],
+            restitution: Vec::new(),
+            motion: Motion { model: m.model.name.clone(), ..Motion::default() },
+            sampler: Sampler::new(&times, columns(program)),
+            history: History::default(),
+            squeeze: Squeeze::default(),
+            steps: 0,
+            expected_energy: 0.0,
+            energy_scale: 0.0,
+            worst_energy: 0.0,
+            warned: BTreeSet::new(),
+            next_knot: None,
+            last_step: 0.0,
+            amplifier: None,
+        };
+        run.spread_parameters();
+        run.choose_pieces();
+        run.first_signs();
+        run.look();
+        run.read_restitution()?;
+        run.complete_start(|k, rate| {
+            let i = m.free[k];
+            if rate { given(rates, i).is_some() } else { given(&options.start.position, i).is_some() }
+        })?;
+        run.check_state()?;
+        run.check_walls()?;
+        run.choose_rows().map_err(|halt| SimulateError::Singular(halt.detail.unwrap_or_default()))?;
+        run.warn_about_rows();
+        run.expected_energy = run.frame.energy();
+        run.energy_scale = run.frame.energy_scale();
+        run.begin_amplification();
+        Ok(run)
+    }
+
+    /// Signs of the surfaces at the start, inner ones first.
+    fn first_signs(&mut self) {
+        for s in 0..self.surfaces.len() {
+            let _ = self.settings.evaluate(self.time, &self.state);
+            let value = self.settings.watched(self.walls.len() + s)[0];
+            if value < 0.0 {
+                self.set_sign(s, -1.0);
+            }
+        }
+    }
+
+    fn read_restitution(&mut self) -> Result<(), SimulateError> {
+        let _ = self.settings.evaluate(self.time, &self.state);
+        self.restitution = (0..self.walls.len()).map(|w| self.settings.watched(w)[0]).collect();
+        match (0..self.walls.len()).find(|&w| !(0.0..=1.0).contains(&self.restitution[w])) {
+            Some(w) => Err(refuse(format!(
+                "the restitution of wall `{}` is {}; it must be between 0 and 1",
+                self.wall_name(w),
+                self.restitution[w]
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn check_state(&mut self) -> Result<(), SimulateError> {
+        self.look();
+        if self.state.iter().any(|x| !x.is_finite()) || !self.frame.is_finite() {
+            let halt = self.not_finite();
+            return Err(SimulateError::Singular(format!(
+                "at the start {}",
+                halt.detail.unwrap_or_default().replace(" any more", "")
+            )));
+        }
+        if !self.is_degenerate() && !self.frame.layout.inverse {
+            let metric = self.frame.metric();
+            if let Some(z) = metric.massless_directions().first() {
+                let names: Vec<String> = self
+                    .program
+                    .mechanics
+                    .free
+                    .iter()
+                    .zip(z.iter())
+                    .filter(|(_, z)| z.abs() > 1e-6)
+                    .map(|(&i, _)| format!("`{}`", self.program.mechanics.model.coordinates[i].name))
+                    .collect();
+                return Err(SimulateError::Singular(format!(
+                    "the mass matrix is singular at the start: {} carry no inertia there",
+                    names.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_walls(&mut self) -> Result<(), SimulateError> {
+        let behind: Vec<String> = (0..self.walls.len())
+            .filter(|&w| self.frame.gap(w) < -TOUCHING_UNITS * self.frame.gap_size(w))
+            .map(|w| format!("the start is behind wall `{}`: its gap is {:e}", self.wall_name(w), self.frame.gap(w)))
+            .collect();
+        if behind.is_empty() { Ok(()) } else { Err(SimulateError::BehindWall(behind)) }
+    }
+
+    fn warn_about_rows(&mut self) {
+        if self.is_degenerate() || self.key.rows.len() == self.frame.layout.rows {
+            return;
+        }
+        // Name the dependent rows and the combination.
+        let rows = self.frame.rows();
+        let mut transposed = Matrix::zeros(rows.columns, rows.rows);
+        for i in 0..rows.rows {
+            for j in 0..rows.columns {
+                transposed[(j, i)] = rows[(i, j)];
+            }
+        }
+        let names: Vec<&str> = self.program.mechanics.rows.iter().map(|r| r.name.as_str()).collect();
+        let combinations: Vec<String> = Factored::new(&transposed)
+            .null_space
+            .iter()
+            .map(|z| {
+                let scale = crate::linear::largest(z);
+                z.iter()
+                    .zip(&names)
+                    .filter(|(c, _)| c.abs() > 1e-9 * scale)
+                    .map(|(c, name)| format!("{:+.4}·`{name}`", c / scale))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            })
+            .collect();
+        for combination in combinations {
+            self.warn(format!("constraint rows depend on each other: {combination} = 0; multipliers are minimum-norm"));
+        }
+    }
+
+    /// Residuals per row, as sentences.
+    fn failing_rows(&self) -> Vec<String> {
+        let names = &self.program.mechanics.rows;
+        let mut failing = Vec::new();
+        let mut test = |what: &str, value: f64, size: f64| {
+            if value.abs() > SILENT * size.max(f64::MIN_POSITIVE) {
+                failing.push(format!("{what} is {value:e} at the start, not 0"));
+            }
+        };
+        for (r, row) in names.iter().enumerate() {
+            test(&format!("constraint `{}`", row.name), self.frame.row_position()[r], self.frame.row_position_size()[r]);
+            test(&format!("the rate of constraint `{}`", row.name), self.frame.row_rate()[r], self.frame.row_rate_size()[r]);
+        }
+        if let Dynamics::Degenerate(d) = &self.program.mechanics.dynamics {
+            for (c, condition) in d.conditions.iter().enumerate().skip(names.len()) {
+                let what = format!("the condition \"{}\"", condition.name);
+                test(&what, self.frame.conditions()[c], self.frame.condition_sizes()[c]);
+            }
+        }
+        failing
+    }
+
+    /// Computes what was not given, then checks or projects.
+    fn complete_start(&mut self, given: impl Fn(usize, bool) -> bool) -> Result<(), SimulateError> {
+        if self.frame.layout.rows == 0 && self.frame.layout.conditions == 0 {
+            return Ok(());
+        }
+        if !self.failing_rows().is_empty() {
+            self.solve_for_missing(&given);
+        }
+        let failing = self.failing_rows();
+        if !failing.is_empty() && !self.options.start.project {
+            return Err(SimulateError::InconsistentStart(failing));
+        }
+        let drift = self.drift();
+        self.motion.audit.constraint_drift = if self.options.start.project { 0.0 } else { drift };
+        if drift > f64::EPSILON {
+            let left = self.project();
+            if left > SILENT {
+                return Err(SimulateError::InconsistentStart(self.failing_rows()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Newton over the variables that were not given, smallest change from 0.
+    fn solve_for_missing(&mut self, given: &impl Fn(usize, bool) -> bool) {
+        let n = self.size();
+        let free: Vec<usize> = (0..2 * n).filter(|&k| !given(k % n, k >= n)).collect();
+        if free.is_empty() {
+            return;
+        }
+        let before = self.state.clone();
+        for _ in 0..100 {
+            let residual = self.start_residual();
+            let mut jacobian = Matrix::zeros(residual.len(), free.len());
+            for (j, &k) in free.iter().enumerate() {
+                // Central differences; the last digits come from the projection afterwards.
+                let step = 1e-6 * self.state[k].abs().max(1.0);
+                let x = self.state[k];
+                let mut side = |dx: f64| {
+                    self.state[k] = x + dx;
+                    self.look();
+                    self.start_residual()
+                };
+                let (plus, minus) = (side(step), side(-step));
+                self.state[k] = x;
+                for i in 0..residual.len() {
+                    jacobian[(i, j)] = (plus[i] - minus[i]) / (2.0 * step);
+                }
+            }
+            self.look();
+            // Rows that no missing variable can change are checked afterwards, not solved.
+            let rows: Vec<usize> =
+                (0..residual.len()).filter(|&i| jacobian.row(i).iter().any(|x| x.abs() > 1e-12)).collect();
+            let mut part = Matrix::zeros(rows.len(), free.len());
+            for (a, &i) in rows.iter().enumerate() {
+                part.entries[a * free.len()..(a + 1) * free.len()].copy_from_slice(jacobian.row(i));
+            }
+            let target: Vec<f64> = rows.iter().map(|&i| -residual[i]).collect();
+            let step = Factored::new(&part).solve(&target);
+            if !step.iter().all(|x| x.is_finite()) {
+                break;
+            }
+            let size = crate::linear::largest(&step);
+            for (&k, d) in free.iter().zip(&step) {
+                self.state[k] += d;
+            }
+            self.look();
+            if size <= 1e-14 * crate::linear::largest(&self.state).max(1.0) {
+                break;
+            }
+        }
+        if !self.frame.is_finite() {
+            self.state = before;
+            self.look();
+        }
+    }
+
+    fn start_residual(&self) -> Vec<f64> {
+        let f = &self.frame;
+        f.row_position().iter().chain(f.row_rate()).chain(f.conditions()).copied().collect()
+    }
+
+    /// The state an event sets, checked against rows and walls.
+    pub fn reset(&mut self, event: usize, values: &[f64]) -> Result<(), Halt> {
+        let energy = self.frame.energy();
+        let name = self.program.mechanics.model.events[event].name.clone();
+        for (&(symbol, _), &value) in self.program.mechanics.events[event].set.iter().zip(values) {
+            if let Some(k) = self.program.state.iter().position(|&x| x == symbol) {
+                self.state[k] = value;
+            }
+        }
+        for wall in &mut self.walls {
+            (wall.touching, wall.resting, wall.closed) = (false, false, false);
+        }
+        self.look();
+        if !self.frame.is_finite() || self.state.iter().any(|x| !x.is_finite()) {
+            return Err(self.not_finite());
+        }
+        let mut broken = self.failing_rows();
+        for w in 0..self.walls.len() {
+            if self.frame.gap(w) < -TOUCHING_UNITS * self.frame.gap_size(w) {
+                broken.push(format!("wall `{}` has gap {:e}", self.wall_name(w), self.frame.gap(w)));
+            }
+        }
+        if !broken.is_empty() {
+            let detail = format!("after event `{name}`: {}", broken.join("; ").replace(" at the start", ""));
+            return Err(Halt::new(StopReason::InconsistentReset, detail));
+        }
+        // A reset may change E by any amount: the audit starts from there.
+        self.expected_energy += self.frame.energy() - energy;
+        let touched = self.touched(&[]);
+        if !touched.is_empty() {
+            self.collide(&touched)?;
+        }
+        Ok(())
+    }
+}
+
+fn check(program: &Program, options: &Options) -> Result<(), SimulateError> {
+    let from = options.start.time;
+    if !from.is_finite() || !options.until.is_finite() {
+        return Err(refuse("start and end time must be finite numbers"));
+    }
+    if options.until < from {
+        return Err(refuse(format!("the end time {} lies before the start time {from}", options.until)));
+    }
+    if !(1e-16..=1e-2).contains(&options.tolerance) {
+        return Err(refuse(format!("the tolerance is {}; it must be between 1e-16 and 1e-2", options.tolerance)));
+    }
+    if let carom_mech::model::Method::Rk4 { step } = options.method
+        && !(step > 0.0 && step.is_finite())
+    {
+        return Err(refuse(format!("the step of method rk4 is {step}; it must be positive")));
+    }
+    if options.parameters.len() != program.mechanics.model.parameters.len() {
+        return Err(refuse("one value per parameter is needed"));
+    }
+    let model = &program.mechanics.model;
+    if let Some((p, x)) = model.parameters.iter().zip(&options.parameters).find(|(_, x)| !x.is_finite()) {
+        return Err(refuse(format!("parameter `{}` is {x}; it must be a finite number", p.name)));
+    }
+    let start = &options.start;
+    for (list, what) in [(&start.position, "position"), (&start.velocity, "velocity"), (&start.momentum, "momentum")] {
+        for (c, x) in model.coordinates.iter().zip(list.iter()) {
+            if let Some(x) = x
+                && !x.is_finite()
+            {
+                return Err(refuse(format!("the start {what} of `{}` is {x}; it must be a finite number", c.name)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn sample_times(options: &Options) -> Result<Vec<f64>, SimulateError> {
+    let (from, until) = (options.start.time, options.until);
+    match &options.sampling {
+        Sampling::At(times) => match times.iter().find(|t| !(from..=until).contains(*t)) {
+            Some(t) => Err(refuse(format!("the sample time {t} lies outside [{from}, {until}]"))),
+            None => Ok(times.clone()),
+        },
+        Sampling::Even(0) => Ok(Vec::new()),
+        Sampling::Even(1) => Ok(vec![until]),
+        Sampling::Even(count) => {
+            let last = (count - 1) as f64;
+            let at = |i: usize| if i + 1 == *count { until } else { from + (until - from) * (i as f64 / last) };
+            Ok((0..*count).map(at).collect())
+        }
+    }
+}
