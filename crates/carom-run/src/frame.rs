@@ -14,7 +14,6 @@ use std::sync::Arc;
 pub(crate) struct Layout {
     pub n: usize,
     pub rows: usize,
-    pub walls: usize,
     /// Equations of a degenerate model, 0 otherwise.
     pub equations: usize,
     pub conditions: usize,
@@ -38,7 +37,6 @@ pub(crate) struct Layout {
     gap_rate: usize,
     gap_rate_size: usize,
     wall_bias: usize,
-    velocity: usize,
     momentum: usize,
     energy: usize,
     energy_term: usize,
@@ -60,7 +58,6 @@ impl Layout {
         let mut layout = Layout {
             n: m.free.len(),
             rows: m.rows.len(),
-            walls: m.walls.len(),
             terms: m.energy_terms.len(),
             drives: m.drives.len(),
             ..Layout::default()
@@ -141,7 +138,6 @@ impl Layout {
         let sizes: Vec<Expr> = m.walls.iter().map(|w| size_of(dag, w.gap_rate)).collect();
         layout.gap_rate_size = put(&sizes);
         layout.wall_bias = put(&m.walls.iter().map(|w| w.bias).collect::<Vec<_>>());
-        layout.velocity = put(&velocities);
         layout.momentum = put(&m.free.iter().map(|&i| m.momenta[i]).collect::<Vec<_>>());
         layout.energy = put(&[m.hamiltonian]);
         layout.energy_term = put(&m.energy_terms);
@@ -302,11 +298,6 @@ impl Frame {
 
     pub fn wall_bias(&self, wall: usize) -> f64 {
         self.values[self.layout.wall_bias + wall]
-    }
-
-    /// v of the free coordinates.
-    pub fn velocity(&self) -> &[f64] {
-        self.slice(self.layout.velocity, self.layout.n)
     }
 
     /// p of the free coordinates.

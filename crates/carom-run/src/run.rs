@@ -154,10 +154,6 @@ impl<'p> Run<'p> {
         }
     }
 
-    pub fn sign(&self, surface: usize) -> f64 {
-        self.parameters[self.sign_offset() + surface]
-    }
-
     /// Chooses the spline pieces in force from now on.
     pub fn choose_pieces(&mut self) {
         if self.program.splines.is_empty() {
