@@ -83,7 +83,10 @@ impl Run<'_> {
         if self.is_degenerate() {
             return Err(Halt::new(
                 StopReason::WallNotEnforceable,
-                format!("wall {}: the degenerate equations do not determine its force", self.wall_names(resting)),
+                format!(
+                    "wall {}: the degenerate equations do not determine its force",
+                    self.wall_names(resting)
+                ),
             ));
         }
         let metric = self.frame.metric();
@@ -119,8 +122,7 @@ impl Run<'_> {
     }
 
     pub fn not_enforceable(&self, wall: usize) -> Halt {
-        let rows: Vec<String> =
-            self.program.mechanics.rows.iter().map(|r| format!("`{}`", r.name)).collect();
+        let rows: Vec<String> = self.program.mechanics.rows.iter().map(|r| format!("`{}`", r.name)).collect();
         let normal = self.frame.normal(wall);
         let name = self.wall_name(wall);
         let detail = if normal.iter().all(|n| *n == 0.0) {
@@ -140,7 +142,8 @@ impl Run<'_> {
     }
 
     pub fn not_finite(&self) -> Halt {
-        let names = self.program.mechanics.free.iter().map(|&i| &self.program.mechanics.model.coordinates[i].name);
+        let names =
+            self.program.mechanics.free.iter().map(|&i| &self.program.mechanics.model.coordinates[i].name);
         let n = self.size();
         let culprit = names
             .enumerate()
@@ -255,8 +258,11 @@ impl Run<'_> {
             all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.frame.normal(w));
         }
         let mass = self.frame.mass();
-        let metric =
-            if self.frame.layout.inverse { Metric::of_inverse(&mass, &all) } else { Metric::new(&mass, &all) };
+        let metric = if self.frame.layout.inverse {
+            Metric::of_inverse(&mass, &all)
+        } else {
+            Metric::new(&mass, &all)
+        };
         let rate: Vec<f64> = self
             .frame
             .row_bias()

@@ -93,10 +93,14 @@ impl Layout {
                 let sizes: Vec<Expr> = conditions.iter().map(|&c| size_of(dag, c)).collect();
                 layout.condition_size = put(&sizes);
                 let coordinates: Vec<_> = m.free.iter().map(|&i| &m.model.coordinates[i]).collect();
-                let state = coordinates.iter().map(|c| c.position).chain(coordinates.iter().map(|c| c.velocity));
+                let state =
+                    coordinates.iter().map(|c| c.position).chain(coordinates.iter().map(|c| c.velocity));
                 let state: Vec<Expr> = state.collect();
-                let gradient: Vec<Expr> =
-                    conditions.iter().flat_map(|&g| state.iter().map(move |&x| (g, x))).map(|(g, x)| dag.derivative(g, x)).collect();
+                let gradient: Vec<Expr> = conditions
+                    .iter()
+                    .flat_map(|&g| state.iter().map(move |&x| (g, x)))
+                    .map(|(g, x)| dag.derivative(g, x))
+                    .collect();
                 layout.gradient = put(&gradient);
             }
             Dynamics::Hamiltonian(h) => {

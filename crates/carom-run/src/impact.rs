@@ -34,12 +34,9 @@ impl Run<'_> {
             return Err(self.not_finite());
         }
         let walls = self.touched(hit);
-        let mut rates: Vec<f64> = walls
-            .iter()
-            .map(|&w| if self.walls[w].closed { 0.0 } else { self.frame.gap_rate(w) })
-            .collect();
-        let rounding: Vec<f64> =
-            walls.iter().map(|&w| RATE_ROUNDING * self.frame.gap_rate_size(w)).collect();
+        let mut rates: Vec<f64> =
+            walls.iter().map(|&w| if self.walls[w].closed { 0.0 } else { self.frame.gap_rate(w) }).collect();
+        let rounding: Vec<f64> = walls.iter().map(|&w| RATE_ROUNDING * self.frame.gap_rate_size(w)).collect();
         for (rate, r) in rates.iter_mut().zip(&rounding) {
             if rate.abs() <= *r {
                 *rate = 0.0;
@@ -127,7 +124,14 @@ impl Run<'_> {
         }
     }
 
-    fn warn_about_pair(&mut self, touching: &Touching, walls: &[usize], i: usize, j: usize, sequential: bool) {
+    fn warn_about_pair(
+        &mut self,
+        touching: &Touching,
+        walls: &[usize],
+        i: usize,
+        j: usize,
+        sequential: bool,
+    ) {
         let elastic = self.restitution[walls[i]] == 1.0 && self.restitution[walls[j]] == 1.0;
         if touching.is_ambiguous(i, j, elastic, sequential) {
             let (a, b) = (self.wall_name(walls[i]), self.wall_name(walls[j]));
@@ -148,7 +152,13 @@ impl Run<'_> {
             let rates: Vec<f64> = walls
                 .iter()
                 .enumerate()
-                .map(|(i, &w)| if self.walls[w].closed && !pushed.iter().any(|p| *p) { 0.0 * i as f64 } else { self.frame.gap_rate(w) })
+                .map(|(i, &w)| {
+                    if self.walls[w].closed && !pushed.iter().any(|p| *p) {
+                        0.0 * i as f64
+                    } else {
+                        self.frame.gap_rate(w)
+                    }
+                })
                 .collect();
             let Some(i) = touching.next_in_sequence(&rates, rounding) else { break };
             let inelastic = walls.iter().any(|&w| self.restitution[w] < 1.0);
@@ -164,7 +174,10 @@ impl Run<'_> {
             self.apply(walls, &outcome, &rates, true);
             pushed[i] = true;
             if self.motion.impacts.len() as u64 >= self.options.max_impacts {
-                return Err(Halt::new(StopReason::ImpactLimit, format!("{} impacts", self.options.max_impacts)));
+                return Err(Halt::new(
+                    StopReason::ImpactLimit,
+                    format!("{} impacts", self.options.max_impacts),
+                ));
             }
         }
         let hit: Vec<usize> = (0..walls.len()).filter(|&i| pushed[i]).collect();
@@ -291,9 +304,7 @@ impl Run<'_> {
         let _ = rows;
         let after = self.frame.momentum();
         let scale = largest(before).max(largest(after)).max(largest(added));
-        let residual = (0..before.len())
-            .map(|i| (after[i] - before[i] - added[i]).abs())
-            .fold(0.0, f64::max);
+        let residual = (0..before.len()).map(|i| (after[i] - before[i] - added[i]).abs()).fold(0.0, f64::max);
         let energy_scale = self.energy_scale.max(self.frame.energy_scale()).max(energy.abs());
         let mut worst = if scale > 0.0 { residual / scale } else { 0.0 };
         if energy_scale > 0.0 {
@@ -353,16 +364,20 @@ impl Run<'_> {
         // Rates that are part of the series go to zero whatever their sign.
         let rates: Vec<f64> = walls.iter().map(|&w| -self.frame.gap_rate(w).abs()).collect();
         let before: Vec<f64> = walls.iter().map(|&w| self.frame.gap_rate(w)).collect();
-        self.stop_rates(&walls, &before).or_else(|_| {
-            let none = vec![0.0; walls.len()];
-            self.collide_together(&walls, &rates, &none, false)
-        })
-        .map_err(|_| {
-            Halt::new(
-                StopReason::ZenoWithoutContinuation,
-                format!("infinitely many impacts on {}, and no contact continues them", self.wall_names(&walls)),
-            )
-        })?;
+        self.stop_rates(&walls, &before)
+            .or_else(|_| {
+                let none = vec![0.0; walls.len()];
+                self.collide_together(&walls, &rates, &none, false)
+            })
+            .map_err(|_| {
+                Halt::new(
+                    StopReason::ZenoWithoutContinuation,
+                    format!(
+                        "infinitely many impacts on {}, and no contact continues them",
+                        self.wall_names(&walls)
+                    ),
+                )
+            })?;
         for &w in &walls {
             self.walls[w].touching = true;
             self.walls[w].resting = true;
@@ -384,8 +399,11 @@ impl Run<'_> {
             all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.frame.normal(w));
         }
         let mass = self.frame.mass();
-        let metric =
-            if self.frame.layout.inverse { Metric::of_inverse(&mass, &all) } else { Metric::new(&mass, &all) };
+        let metric = if self.frame.layout.inverse {
+            Metric::of_inverse(&mass, &all)
+        } else {
+            Metric::new(&mass, &all)
+        };
         let target: Vec<f64> = std::iter::repeat_n(0.0, m).chain(rates.iter().map(|u| -u)).collect();
         let (jump, y) = metric.solve(&vec![0.0; n], &target);
         let momentum: Vec<f64> = all.transposed_times(&y).iter().map(|x| -x).collect();

@@ -25,6 +25,6 @@ pub mod switching;
 mod zeno;
 
 pub use motion::*;
+pub use options::{Options, Progress, Sampling, SimulateError};
 pub use program::Program;
 pub use simulate::{simulate, simulate_with};
-pub use options::{Options, Progress, Sampling, SimulateError};

@@ -118,7 +118,8 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
             }
             let mut next = lambda - excess / point.rate;
             if !(next > lo && next < hi) {
-                next = if hi.is_finite() { 0.5 * (lo + hi) } else { compressed + 2.0 * (lambda - compressed) };
+                next =
+                    if hi.is_finite() { 0.5 * (lo + hi) } else { compressed + 2.0 * (lambda - compressed) };
             }
             if (next - lambda).abs() <= f64::EPSILON * lambda || next <= lo.min(lambda) && next == lambda {
                 break;
@@ -317,7 +318,10 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
                 residual_of(self, &v, &reactions)?;
                 break;
             }
-            let moved = dv.iter().zip(&v).all(|(d, v)| (fraction * d).abs() <= 4.0 * f64::EPSILON * v.abs().max(1e-300));
+            let moved = dv
+                .iter()
+                .zip(&v)
+                .all(|(d, v)| (fraction * d).abs() <= 4.0 * f64::EPSILON * v.abs().max(1e-300));
             let scale = largest(&self.target(lambda, &reactions)).max(f64::MIN_POSITIVE);
             if largest(&p) <= 2.0 * f64::EPSILON * scale || moved {
                 quiet += 1;

@@ -168,8 +168,7 @@ impl Program {
     fn system(&self, dag: &mut Dag, key: &LegKey) -> Result<System, CompileError> {
         let m = &self.mechanics;
         let n = self.size();
-        let accelerations: Vec<Expr> =
-            m.free.iter().map(|&i| m.model.coordinates[i].acceleration).collect();
+        let accelerations: Vec<Expr> = m.free.iter().map(|&i| m.model.coordinates[i].acceleration).collect();
         // z = −μ and −f: with them the matrix is symmetric.
         let reactions: Vec<Expr> =
             key.multipliers.iter().map(|&r| dag.symbol(&format!("reaction {}", m.rows[r].name))).collect();
@@ -182,10 +181,17 @@ impl Program {
         unknowns.extend(&signs);
         let lines: Vec<(&[Expr], Expr, &str)> = match &m.dynamics {
             Dynamics::Degenerate(_) => Vec::new(),
-            _ => key.rows.iter().map(|&r| (&m.rows[r].normal[..], m.rows[r].bias, &m.rows[r].name[..])).collect(),
+            _ => key
+                .rows
+                .iter()
+                .map(|&r| (&m.rows[r].normal[..], m.rows[r].bias, &m.rows[r].name[..]))
+                .collect(),
         };
-        let closed: Vec<(&[Expr], Expr, &str)> =
-            key.closed.iter().map(|&w| (&m.walls[w].normal[..], m.walls[w].bias, &m.walls[w].name[..])).collect();
+        let closed: Vec<(&[Expr], Expr, &str)> = key
+            .closed
+            .iter()
+            .map(|&w| (&m.walls[w].normal[..], m.walls[w].bias, &m.walls[w].name[..]))
+            .collect();
         let mut matrix: Vec<Vec<Expr>> = Vec::new();
         let mut right_side: Vec<Expr> = Vec::new();
         let mut names: Vec<String> = Vec::new();
@@ -240,7 +246,10 @@ impl Program {
                         row.extend(all.iter().map(|line| line.0[i]));
                         matrix.push(row);
                         right_side.push(h.force[i]);
-                        names.push(format!("the equation of `{}`", m.model.coordinates[m.free[i]].momentum_name));
+                        names.push(format!(
+                            "the equation of `{}`",
+                            m.model.coordinates[m.free[i]].momentum_name
+                        ));
                     }
                     for &(normal, bias, name) in &all {
                         let mut row: Vec<Expr> = (0..n)
@@ -349,7 +358,10 @@ impl Program {
         let n = self.size();
         match &self.mechanics.dynamics {
             _ if equation < n => {
-                format!("the equation of `{}`", self.mechanics.model.coordinates[self.mechanics.free[equation]].name)
+                format!(
+                    "the equation of `{}`",
+                    self.mechanics.model.coordinates[self.mechanics.free[equation]].name
+                )
             }
             Dynamics::Degenerate(d) => {
                 d.conditions.get(equation - n).map_or_else(|| format!("row {equation}"), |c| c.name.clone())

@@ -48,7 +48,9 @@ impl Run<'_> {
         let all = self.position_residuals(&closed).into_iter().chain(self.rate_residuals(&closed));
         let rows = all.map(|r| r.relative()).fold(0.0, f64::max);
         let conditions = self.frame.conditions().iter().zip(self.frame.condition_sizes());
-        conditions.map(|(g, s)| if *g == 0.0 { 0.0 } else { g.abs() / s.max(f64::MIN_POSITIVE) }).fold(rows, f64::max)
+        conditions
+            .map(|(g, s)| if *g == 0.0 { 0.0 } else { g.abs() / s.max(f64::MIN_POSITIVE) })
+            .fold(rows, f64::max)
     }
 
     /// After a step: keeps the drift at round-off. True if the state changed.

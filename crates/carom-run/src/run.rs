@@ -173,10 +173,9 @@ impl<'p> Run<'p> {
     /// Makes sure the workspace of the present leg exists.
     pub fn prepare_leg(&mut self) -> Result<(), Halt> {
         if !self.flows.contains_key(&self.key) {
-            let tape = self
-                .program
-                .leg(&self.key)
-                .map_err(|e| Halt::new(StopReason::Singular, format!("this contact cannot be compiled: {e}")))?;
+            let tape = self.program.leg(&self.key).map_err(|e| {
+                Halt::new(StopReason::Singular, format!("this contact cannot be compiled: {e}"))
+            })?;
             let mut flow = Flow::new(tape, self.taylor.order);
             let offset = self.sign_offset();
             set_leg_parameters(&mut flow, &self.key, &self.parameters, offset);
@@ -217,7 +216,10 @@ impl<'p> Run<'p> {
         let row = names.get(singular.row).cloned().unwrap_or_default();
         Halt::new(
             StopReason::Singular,
-            format!("the equations of motion became singular: {row} has no pivot left ({:.1e})", singular.pivot),
+            format!(
+                "the equations of motion became singular: {row} has no pivot left ({:.1e})",
+                singular.pivot
+            ),
         )
     }
 
@@ -238,7 +240,8 @@ impl<'p> Run<'p> {
                     .filter(|r| !rows.contains(r))
                     .map(|r| self.program.equation_name(r))
                     .collect();
-                let detail = format!("the accelerations are not determined here; dependent: {}", missing.join(", "));
+                let detail =
+                    format!("the accelerations are not determined here; dependent: {}", missing.join(", "));
                 return Err(Halt::new(StopReason::Singular, detail));
             }
             self.key.rows = rows;

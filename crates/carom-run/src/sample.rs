@@ -32,7 +32,8 @@ pub(crate) enum Kind {
 
 impl Sampler {
     pub fn new(requested: &[f64], names: Vec<(Kind, String)>) -> Sampler {
-        let mut times: Vec<(f64, usize)> = requested.iter().copied().enumerate().map(|(i, t)| (t, i)).collect();
+        let mut times: Vec<(f64, usize)> =
+            requested.iter().copied().enumerate().map(|(i, t)| (t, i)).collect();
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
         Sampler { times, next: 0, rows: Vec::new(), names }
     }

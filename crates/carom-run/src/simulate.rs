@@ -242,7 +242,13 @@ impl Run<'_> {
         }
         for &(s, wall) in grazes.iter().filter(|g| g.0 <= best.0) {
             let time = self.time.plus(s).value();
-            let known = self.motion.grazes.iter().rev().take(4).any(|g| g.wall == wall && (g.time - time).abs() < 1e-7);
+            let known = self
+                .motion
+                .grazes
+                .iter()
+                .rev()
+                .take(4)
+                .any(|g| g.wall == wall && (g.time - time).abs() < 1e-7);
             if !known {
                 self.motion.grazes.push(Graze { time, wall });
             }
@@ -477,7 +483,8 @@ impl Run<'_> {
         self.motion.contacts.sort_by(|a, b| a.from.total_cmp(&b.from));
         self.motion.grazes.sort_by(|a, b| a.time.total_cmp(&b.time));
         let scale = self.energy_scale;
-        self.motion.audit.hamiltonian_drift = if scale > 0.0 { self.worst_energy / scale } else { self.worst_energy };
+        self.motion.audit.hamiltonian_drift =
+            if scale > 0.0 { self.worst_energy / scale } else { self.worst_energy };
         self.motion.audit.steps = self.steps;
         self.finish_amplification();
         self.motion.stop = Stop { reason: halt.reason, time: end, detail: halt.detail };

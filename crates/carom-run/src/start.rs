@@ -145,7 +145,13 @@ impl<'p> Run<'p> {
     fn check_walls(&mut self) -> Result<(), SimulateError> {
         let behind: Vec<String> = (0..self.walls.len())
             .filter(|&w| self.frame.gap(w) < -TOUCHING_UNITS * self.frame.gap_size(w))
-            .map(|w| format!("the start is behind wall `{}`: its gap is {:e}", self.wall_name(w), self.frame.gap(w)))
+            .map(|w| {
+                format!(
+                    "the start is behind wall `{}`: its gap is {:e}",
+                    self.wall_name(w),
+                    self.frame.gap(w)
+                )
+            })
             .collect();
         if behind.is_empty() { Ok(()) } else { Err(SimulateError::BehindWall(behind)) }
     }
@@ -177,7 +183,9 @@ impl<'p> Run<'p> {
             })
             .collect();
         for combination in combinations {
-            self.warn(format!("constraint rows depend on each other: {combination} = 0; multipliers are minimum-norm"));
+            self.warn(format!(
+                "constraint rows depend on each other: {combination} = 0; multipliers are minimum-norm"
+            ));
         }
     }
 
@@ -191,8 +199,16 @@ impl<'p> Run<'p> {
             }
         };
         for (r, row) in names.iter().enumerate() {
-            test(&format!("constraint `{}`", row.name), self.frame.row_position()[r], self.frame.row_position_size()[r]);
-            test(&format!("the rate of constraint `{}`", row.name), self.frame.row_rate()[r], self.frame.row_rate_size()[r]);
+            test(
+                &format!("constraint `{}`", row.name),
+                self.frame.row_position()[r],
+                self.frame.row_position_size()[r],
+            );
+            test(
+                &format!("the rate of constraint `{}`", row.name),
+                self.frame.row_rate()[r],
+                self.frame.row_rate_size()[r],
+            );
         }
         if let Dynamics::Degenerate(d) = &self.program.mechanics.dynamics {
             for (c, condition) in d.conditions.iter().enumerate().skip(names.len()) {
@@ -330,7 +346,10 @@ fn check(program: &Program, options: &Options) -> Result<(), SimulateError> {
         return Err(refuse(format!("the end time {} lies before the start time {from}", options.until)));
     }
     if !(1e-16..=1e-2).contains(&options.tolerance) {
-        return Err(refuse(format!("the tolerance is {}; it must be between 1e-16 and 1e-2", options.tolerance)));
+        return Err(refuse(format!(
+            "the tolerance is {}; it must be between 1e-16 and 1e-2",
+            options.tolerance
+        )));
     }
     if let carom_mech::model::Method::Rk4 { step } = options.method
         && !(step > 0.0 && step.is_finite())
@@ -345,12 +364,17 @@ fn check(program: &Program, options: &Options) -> Result<(), SimulateError> {
         return Err(refuse(format!("parameter `{}` is {x}; it must be a finite number", p.name)));
     }
     let start = &options.start;
-    for (list, what) in [(&start.position, "position"), (&start.velocity, "velocity"), (&start.momentum, "momentum")] {
+    for (list, what) in
+        [(&start.position, "position"), (&start.velocity, "velocity"), (&start.momentum, "momentum")]
+    {
         for (c, x) in model.coordinates.iter().zip(list.iter()) {
             if let Some(x) = x
                 && !x.is_finite()
             {
-                return Err(refuse(format!("the start {what} of `{}` is {x}; it must be a finite number", c.name)));
+                return Err(refuse(format!(
+                    "the start {what} of `{}` is {x}; it must be a finite number",
+                    c.name
+                )));
             }
         }
     }
@@ -368,7 +392,8 @@ fn sample_times(options: &Options) -> Result<Vec<f64>, SimulateError> {
         Sampling::Even(1) => Ok(vec![until]),
         Sampling::Even(count) => {
             let last = (count - 1) as f64;
-            let at = |i: usize| if i + 1 == *count { until } else { from + (until - from) * (i as f64 / last) };
+            let at =
+                |i: usize| if i + 1 == *count { until } else { from + (until - from) * (i as f64 / last) };
             Ok((0..*count).map(at).collect())
         }
     }

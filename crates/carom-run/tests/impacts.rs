@@ -68,8 +68,13 @@ fn the_double_pendulum_against_a_wall_hits_at_the_known_times() {
     let motion = run(&double_pendulum("[wall.left]\ngap = \"x2 + l1/2\""));
     let times = impact_times(&motion);
     let expected = [
-        0.845724416263871, 2.539296454065522, 4.251328403262459, 5.298501177200184, 6.457077031295359,
-        8.224857911792120, 9.977699230324623,
+        0.845724416263871,
+        2.539296454065522,
+        4.251328403262459,
+        5.298501177200184,
+        6.457077031295359,
+        8.224857911792120,
+        9.977699230324623,
     ];
     println!("{times:?} {:?}", motion.audit);
     assert_eq!(times.len(), 7);
@@ -254,7 +259,8 @@ until = 5.0
     close(contact.force_at_start, g, 1e-12);
     // Along the slope the motion never notices the bounces.
     let along = |x: f64, y: f64| x * 0.5f64.cos() - y * 0.5f64.sin();
-    let (x, y) = (*signal(&motion.position, "x").last().unwrap(), *signal(&motion.position, "y").last().unwrap());
+    let (x, y) =
+        (*signal(&motion.position, "x").last().unwrap(), *signal(&motion.position, "y").last().unwrap());
     close(along(x, y), along(0.0, 1.0) + 0.5 * 9.81 * 0.5f64.sin() * 25.0, 1e-10);
     close(y * 0.5f64.cos() + x * 0.5f64.sin(), 0.0, 1e-13);
 }
