@@ -3,6 +3,7 @@
 
 use carom_expr::{Constant, Expr, Function, Node, Symbol, evaluate_function};
 use carom_mech::Model;
+use carom_run::input::Spline;
 
 /// What a symbol of a model stands for at a state.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -17,6 +18,8 @@ pub enum Meaning {
     Velocity(usize),
     /// The momentum of a coordinate.
     Momentum(usize),
+    /// A table input (index) or its first or second rate, a function of time.
+    Input(usize, u8),
     /// Something a state does not tell, such as an acceleration.
     Unknown,
 }
@@ -36,7 +39,28 @@ pub fn meaning(model: &Model, symbol: Symbol) -> Meaning {
             return Meaning::Momentum(k);
         }
     }
+    for (i, input) in model.inputs.iter().enumerate() {
+        if let Some(order) = [input.value, input.rate, input.second].iter().position(|s| *s == e) {
+            return Meaning::Input(i, order as u8);
+        }
+    }
     model.parameters.iter().find(|p| p.symbol == e).map_or(Meaning::Unknown, |p| Meaning::Known(p.value))
+}
+
+/// A table input, or one of its rates, at time t.
+pub fn input_value(spline: &Spline, order: u8, t: f64) -> f64 {
+    let [from, c0, c1, c2, c3] = spline.parameters(spline.interval(t));
+    let s = t - from;
+    match order {
+        0 => c0 + s * (c1 + s * (c2 + s * c3)),
+        1 => c1 + s * (2.0 * c2 + s * 3.0 * c3),
+        _ => 2.0 * c2 + s * 6.0 * c3,
+    }
+}
+
+/// The splines of all table inputs of a model.
+pub fn splines(model: &Model) -> Vec<Spline> {
+    model.inputs.iter().map(|i| Spline::through(&i.times, &i.values)).collect()
 }
 
 enum Operation {
@@ -107,6 +131,21 @@ impl Formulas {
             meanings: symbols.iter().map(|&s| meaning(model, s)).collect(),
             symbols,
         }
+    }
+
+    /// The values of the roots at a state; momenta and accelerations are not known here.
+    pub fn at(&mut self, splines: &[Spline], t: f64, position: &[f64], velocity: &[f64]) -> Vec<f64> {
+        let entry = |list: &[f64], k: usize| list.get(k).copied().unwrap_or(f64::NAN);
+        let of = |m: &Meaning| match *m {
+            Meaning::Known(x) => x,
+            Meaning::Time => t,
+            Meaning::Position(k) => entry(position, k),
+            Meaning::Velocity(k) => entry(velocity, k),
+            Meaning::Input(i, order) => splines.get(i).map_or(f64::NAN, |s| input_value(s, order, t)),
+            Meaning::Momentum(_) | Meaning::Unknown => f64::NAN,
+        };
+        let slots: Vec<f64> = self.meanings.iter().map(of).collect();
+        self.evaluate(&slots)
     }
 
     /// The values of the roots, given one value per slot.

@@ -2,7 +2,9 @@
 
 pub mod draw;
 pub mod formula;
+pub mod page;
 pub mod plot;
 mod suggest;
 pub mod table;
 pub mod track;
+pub mod view;

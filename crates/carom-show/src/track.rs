@@ -10,7 +10,7 @@
 //! Formulas of a model (where a body is, what a definition means) can be evaluated at any knot: that is presentation of a
 //! known state. What a knot does not know (an acceleration, a momentum between samples) evaluates to NaN.
 
-use crate::formula::{Formulas, Meaning};
+use crate::formula::{Formulas, Meaning, input_value, splines};
 use carom_expr::Expr;
 use carom_mech::{Action, Mechanics};
 use carom_run::Motion;
@@ -113,6 +113,7 @@ impl<'a> Track<'a> {
     pub fn evaluate(&self, roots: &[Expr], knots: &[Knot]) -> Vec<Vec<f64>> {
         let mut formulas = Formulas::new(&self.mechanics.model, roots);
         let meanings = formulas.meanings.clone();
+        let splines = splines(&self.mechanics.model);
         let mut values = vec![0.0; meanings.len()];
         let of = |meaning: &Meaning, knot: Knot| match *meaning {
             Meaning::Known(x) => x,
@@ -125,6 +126,7 @@ impl<'a> Track<'a> {
                 }
                 _ => f64::NAN,
             },
+            Meaning::Input(i, order) => input_value(&splines[i], order, self.time(knot)),
             Meaning::Unknown => f64::NAN,
         };
         let one = |&knot: &Knot| {

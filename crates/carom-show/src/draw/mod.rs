@@ -11,6 +11,7 @@ mod theme;
 
 pub use label::{Label, Run, is_greek, unit_text};
 pub use raster::{Pixels, pixels, png};
+pub(crate) use svg::escape;
 pub use svg::svg;
 pub use theme::{Color, Theme};
 

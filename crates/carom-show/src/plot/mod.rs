@@ -6,7 +6,7 @@
 mod frame;
 mod plane;
 mod reduce;
-mod request;
+pub(crate) mod request;
 mod signals;
 mod ticks;
 mod time;
@@ -171,7 +171,7 @@ pub fn picture(
     Ok(picture)
 }
 
-fn read_requests<'c, 'a>(
+pub(crate) fn read_requests<'c, 'a>(
     catalog: &'c Catalog<'a>,
     requests: &[String],
 ) -> Result<Vec<Panel<'c, 'a>>, Vec<Diagnostic>> {

@@ -27,7 +27,7 @@ pub fn ticks(low: f64, high: f64, wanted: usize, angle: bool) -> Ticks {
     };
     let step = steps.into_iter().rev().min_by_key(|&s| misfit(s)).unwrap_or(power);
     let largest = low.abs().max(high.abs());
-    let exponent = if largest >= 1e5 || largest < 1e-3 { largest.log10().floor() as i32 } else { 0 };
+    let exponent = if !(1e-3..1e5).contains(&largest) { largest.log10().floor() as i32 } else { 0 };
     let decimals = (exponent - (step * 1.0001).log10().floor() as i32).clamp(0, 12) as usize;
     let scale = 10f64.powi(-exponent);
     let marks = multiples(low, high, step)

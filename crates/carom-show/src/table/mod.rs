@@ -17,6 +17,7 @@ mod parquet;
 
 pub use csv::{csv, csv_header, csv_rows};
 pub use json::json;
+pub(crate) use json::{number, string};
 pub use npz::{NpzWriter, npz};
 pub use parquet::{ParquetWriter, parquet};
 

@@ -1,0 +1,101 @@
+//! What an animation draws.
+//!
+//! A [`Scene`] says it in formulas: points r(q, t) and what joins them. A [`Stage`] is the scene along a motion: where every
+//! point is at every knot, where walls stand in the plane, what flashes at an impact. Evaluating a point at a state that is
+//! already known is presentation; no mechanics happens here.
+//!
+//! Without `[view]`, bodies are drawn; without bodies, what obviously is a place is: definitions and coordinates called
+//! x…, y… (and z…), a length and an angle, a single angle, coordinates along a line. Two points that keep their distance are
+//! joined by a link. Otherwise [`scene`] says what to add.
+
+mod curve;
+mod guess;
+mod stage;
+mod walls;
+
+pub use stage::{Flash, PointTrack, Role, Stage, WallTrack};
+
+use carom_expr::Expr;
+use carom_mech::{Diagnostic, Mechanics, Point};
+
+/// Points and what joins them, in formulas.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// 2, or 3 for places in space.
+    pub dimension: usize,
+    /// Every point that is drawn or joined.
+    pub points: Vec<ScenePoint>,
+    /// Pairs of points joined by a rod.
+    pub links: Vec<(usize, usize)>,
+    /// Pairs of points joined by a spring.
+    pub springs: Vec<(usize, usize)>,
+    /// Points that leave a trace.
+    pub traces: Vec<usize>,
+    /// Visible range [left, right, bottom, top], if the model says.
+    pub range: Option<[f64; 4]>,
+    /// May links be found by looking at distances?
+    pub find_links: bool,
+    /// The number 0, for the origin.
+    pub zero: Expr,
+}
+
+/// A point of a scene.
+#[derive(Clone, Debug)]
+pub struct ScenePoint {
+    /// The body's name, or the formulas as written.
+    pub name: String,
+    /// As many components as the scene has dimensions.
+    pub at: Vec<Expr>,
+    /// A body's mass.
+    pub mass: Option<Expr>,
+    /// A planar rigid body's orientation.
+    pub angle: Option<Expr>,
+}
+
+impl Scene {
+    fn add(&mut self, name: &str, at: &[Expr]) -> usize {
+        let mut at = at.to_vec();
+        at.resize(self.dimension, self.zero);
+        if let Some(i) = self.points.iter().position(|p| p.at == at) {
+            return i;
+        }
+        self.points.push(ScenePoint { name: name.to_string(), at, mass: None, angle: None });
+        self.points.len() - 1
+    }
+}
+
+/// What to draw for a model; an error says what the model would need.
+pub fn scene(mechanics: &mut Mechanics) -> Result<Scene, Diagnostic> {
+    let view = mechanics.model.view.clone();
+    let bodies = mechanics.model.bodies.clone();
+    let given: Vec<&Point> =
+        view.links.iter().chain(&view.springs).flat_map(|(a, b)| [a, b]).chain(&view.traces).collect();
+    let largest = given.iter().map(|p| p.at.len()).chain(bodies.iter().map(|b| b.at.len())).max();
+    let mut scene = Scene {
+        dimension: largest.unwrap_or(2).clamp(2, 3),
+        points: vec![],
+        links: vec![],
+        springs: vec![],
+        traces: vec![],
+        range: view.range,
+        find_links: false,
+        zero: mechanics.model.dag.zero(),
+    };
+    if given.is_empty() && bodies.is_empty() {
+        guess::fill(mechanics, &mut scene)?;
+        return Ok(scene);
+    }
+    for body in &bodies {
+        let i = scene.add(&body.name, &body.at);
+        scene.points[i].name = body.name.clone();
+        scene.points[i].mass = Some(body.mass);
+        scene.points[i].angle = body.angle;
+    }
+    let mut pair = |(a, b): &(Point, Point)| (scene.add(&a.name, &a.at), scene.add(&b.name, &b.at));
+    let links: Vec<(usize, usize)> = view.links.iter().map(&mut pair).collect();
+    let springs: Vec<(usize, usize)> = view.springs.iter().map(&mut pair).collect();
+    let traces: Vec<usize> = view.traces.iter().map(|p| scene.add(&p.name, &p.at)).collect();
+    scene.find_links = links.is_empty() && springs.is_empty();
+    (scene.links, scene.springs, scene.traces) = (links, springs, traces);
+    Ok(scene)
+}

@@ -1,0 +1,293 @@
+//! A scene along a motion: where everything is at every knot.
+
+use super::{Scene, walls};
+use crate::formula::{Formulas, splines};
+use crate::track::{Knot, Track};
+
+/// A scene along a motion.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// 2 or 3.
+    pub dimension: usize,
+    /// The time of each knot.
+    pub times: Vec<f64>,
+    /// Points and where they are.
+    pub points: Vec<PointTrack>,
+    /// Pairs of points joined by a rod.
+    pub links: Vec<(usize, usize)>,
+    /// Pairs of points joined by a spring.
+    pub springs: Vec<(usize, usize)>,
+    /// Points that leave a trace.
+    pub traces: Vec<usize>,
+    /// Walls that have a place.
+    pub walls: Vec<WallTrack>,
+    /// Smallest and largest value of each component that is shown.
+    pub bounds: Vec<(f64, f64)>,
+    /// What flashes when.
+    pub flashes: Vec<Flash>,
+}
+
+/// A point along a motion.
+#[derive(Clone, Debug)]
+pub struct PointTrack {
+    /// Its name.
+    pub name: String,
+    /// How it is drawn.
+    pub role: Role,
+    /// One list per component, one value per knot; all finite.
+    pub at: Vec<Vec<f64>>,
+    /// Orientation at each knot.
+    pub angle: Option<Vec<f64>>,
+}
+
+/// How a point is drawn.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Role {
+    /// A disc with this radius in pixels.
+    Body(f64),
+    /// A small disc where links meet.
+    Joint,
+    /// A point that never moves.
+    Pivot,
+}
+
+impl Role {
+    /// Radius in pixels.
+    pub fn radius(self) -> f64 {
+        match self {
+            Role::Body(r) => r,
+            Role::Joint => 4.0,
+            Role::Pivot => 3.5,
+        }
+    }
+}
+
+/// A wall along a motion.
+#[derive(Clone, Debug)]
+pub struct WallTrack {
+    /// Index in the model.
+    pub wall: usize,
+    /// Its name.
+    pub name: String,
+    /// Curves per frame, free side to the left; one frame when it never moves.
+    pub frames: Vec<Vec<Vec<(f64, f64)>>>,
+    /// The time of each frame.
+    pub times: Vec<f64>,
+}
+
+/// What flashes at an impact.
+#[derive(Clone, Debug)]
+pub struct Flash {
+    /// When.
+    pub time: f64,
+    /// Index of the knot after it.
+    pub knot: usize,
+    /// Indices of the walls.
+    pub walls: Vec<usize>,
+    /// Indices of the points whose velocity jumps most.
+    pub points: Vec<usize>,
+}
+
+impl Stage {
+    /// Evaluates `scene` along the motion.
+    pub fn new(track: &Track<'_>, scene: &Scene) -> Stage {
+        let mut scene = scene.clone();
+        let times: Vec<f64> = track.knots.iter().map(|&k| track.time(k)).collect();
+        let mut points = evaluate(track, &scene);
+        if scene.find_links {
+            find_links(track, &mut scene, &mut points);
+        }
+        let bounds = bounds(&scene, &points);
+        set_roles(track, &scene, &mut points, &bounds);
+        let free: Vec<(f64, f64, f64)> = points
+            .iter()
+            .filter(|p| p.role != Role::Pivot && scene.dimension == 2)
+            .flat_map(|p| {
+                let stride = (times.len() / 50).max(1);
+                (0..times.len())
+                    .step_by(stride)
+                    .map(|k| (p.at[0][k], p.at[1][k], times[k]))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let plane = [bounds[0].0, bounds[0].1, bounds[1].0, bounds[1].1];
+        let walls = walls::walls(track, &scene, plane, &free);
+        let flashes = flashes(track, &scene, &points);
+        Stage {
+            dimension: scene.dimension,
+            times,
+            points,
+            links: scene.links,
+            springs: scene.springs,
+            traces: scene.traces,
+            walls,
+            bounds,
+            flashes,
+        }
+    }
+
+    /// Number of knots.
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// No knots at all?
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+}
+
+fn evaluate(track: &Track<'_>, scene: &Scene) -> Vec<PointTrack> {
+    let point = |p: &super::ScenePoint| {
+        let mut roots = p.at.clone();
+        roots.extend(p.angle);
+        let values = track.evaluate(&roots, &track.knots);
+        let column = |c: usize| filled(values.iter().map(|v| v[c]).collect());
+        PointTrack {
+            name: p.name.clone(),
+            role: Role::Joint,
+            at: (0..scene.dimension).map(column).collect(),
+            angle: p.angle.map(|_| column(scene.dimension)),
+        }
+    };
+    scene.points.iter().map(point).collect()
+}
+
+/// Values that are not known take the next known one, the last ones the one before, and 0 if none is.
+fn filled(mut values: Vec<f64>) -> Vec<f64> {
+    let mut next = f64::NAN;
+    for v in values.iter_mut().rev() {
+        if v.is_finite() { next = *v } else { *v = next }
+    }
+    let mut last = 0.0;
+    for v in &mut values {
+        if v.is_finite() { last = *v } else { *v = last }
+    }
+    values
+}
+
+fn span(values: &[f64]) -> f64 {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - low
+}
+
+/// Joins points that keep their distance while turning about each other, and points that circle about the origin.
+fn find_links(track: &Track<'_>, scene: &mut Scene, points: &mut Vec<PointTrack>) {
+    let knots = track.knots.len();
+    let stride = (knots / 200).max(1);
+    let origin = vec![vec![0.0; knots]; scene.dimension];
+    let rigid = |a: &[Vec<f64>], b: &[Vec<f64>]| {
+        let picks: Vec<usize> = (0..knots).step_by(stride).collect();
+        let between = |c: usize| -> Vec<f64> { picks.iter().map(|&k| b[c][k] - a[c][k]).collect() };
+        let parts: Vec<Vec<f64>> = (0..a.len()).map(between).collect();
+        let distance: Vec<f64> =
+            (0..picks.len()).map(|i| parts.iter().map(|p| p[i] * p[i]).sum::<f64>().sqrt()).collect();
+        let longest = distance.iter().copied().fold(0.0, f64::max);
+        let turning = parts.iter().map(|p| span(p)).fold(0.0, f64::max);
+        picks.len() > 2 && longest > 0.0 && span(&distance) <= 1e-7 * longest && turning > 1e-3 * longest
+    };
+    let count = points.len();
+    let mut about_origin: Vec<usize> = Vec::new();
+    for i in 0..count {
+        if rigid(&origin, &points[i].at) {
+            about_origin.push(i);
+        }
+        for j in i + 1..count {
+            if rigid(&points[i].at, &points[j].at) {
+                scene.links.push((i, j));
+            }
+        }
+    }
+    if !about_origin.is_empty() {
+        let pivot = PointTrack { name: "origin".into(), role: Role::Pivot, at: origin, angle: None };
+        points.push(pivot);
+        let at = vec![scene.zero; scene.dimension];
+        scene.points.push(super::ScenePoint { name: "origin".into(), at, mass: None, angle: None });
+        scene.links.extend(about_origin.into_iter().map(|i| (count, i)));
+    }
+}
+
+fn set_roles(track: &Track<'_>, scene: &Scene, points: &mut [PointTrack], bounds: &[(f64, f64)]) {
+    let size = bounds.iter().map(|b| b.1 - b.0).fold(0.0, f64::max);
+    let masses: Vec<Option<f64>> = scene
+        .points
+        .iter()
+        .map(|p| p.mass.map(|m| track.evaluate(&[m], &track.knots[..1])[0][0]).filter(|m| m.is_finite()))
+        .collect();
+    let heaviest = masses.iter().flatten().copied().fold(0.0, f64::max);
+    let no_bodies = masses.iter().all(Option::is_none);
+    for (i, point) in points.iter_mut().enumerate() {
+        let moves = point.at.iter().map(|c| span(c)).fold(0.0, f64::max) > 1e-9 * size;
+        let joined = scene.links.iter().chain(&scene.springs).any(|&(a, b)| a == i || b == i);
+        point.role = match masses.get(i).copied().flatten() {
+            // Volume grows with mass; a light body is still seen.
+            Some(m) => Role::Body(if heaviest > 0.0 { (11.0 * (m / heaviest).cbrt()).max(5.5) } else { 8.0 }),
+            None if !moves => Role::Pivot,
+            None if no_bodies && (!joined || points_few(scene)) => Role::Body(8.0),
+            None => Role::Joint,
+        };
+    }
+}
+
+/// A handful of joints are bobs; many are the corners of a frame.
+fn points_few(scene: &Scene) -> bool {
+    scene.points.len() <= 5
+}
+
+fn bounds(scene: &Scene, points: &[PointTrack]) -> Vec<(f64, f64)> {
+    if let (Some([left, right, bottom, top]), 2) = (scene.range, scene.dimension)
+        && right > left
+        && top > bottom
+    {
+        return vec![(left, right), (bottom, top)];
+    }
+    let ends = |c: usize| {
+        let all = || points.iter().flat_map(|p| p.at[c].iter().copied());
+        (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let mut found: Vec<(f64, f64)> = (0..scene.dimension).map(ends).collect();
+    let mut size = found.iter().map(|b| b.1 - b.0).fold(0.0, f64::max);
+    if !(size > 0.0 && size.is_finite()) {
+        size = 1.0;
+    }
+    for b in &mut found {
+        if !(b.0.is_finite() && b.1.is_finite()) {
+            *b = (-0.5, 0.5);
+        }
+        let narrow = (0.3 * size - (b.1 - b.0)).max(0.0);
+        *b = (b.0 - 0.1 * size - 0.5 * narrow, b.1 + 0.1 * size + 0.5 * narrow);
+    }
+    found
+}
+
+/// The points whose velocity jumps most at each impact (two at most: balls that meet).
+fn flashes(track: &Track<'_>, scene: &Scene, points: &[PointTrack]) -> Vec<Flash> {
+    let model = &track.mechanics.model;
+    let roots: Vec<carom_expr::Expr> = scene.points.iter().flat_map(|p| p.at.clone()).collect();
+    let mut formulas = Formulas::new(model, &roots);
+    let splines = splines(model);
+    let mut found = Vec::new();
+    for (knot, k) in track.knots.iter().enumerate() {
+        let Knot::After(j) = *k else { continue };
+        let jump = &track.jumps[j];
+        let Some(before) = &jump.before else { continue };
+        // A short way along both velocities: where they part is where the jump is.
+        let moved =
+            |v: &[f64], s: f64| -> Vec<f64> { before.0.iter().zip(v).map(|(q, v)| q + s * v).collect() };
+        let fastest = before.1.iter().chain(&jump.after.1).fold(0.0f64, |m, v| m.max(v.abs()));
+        let step = 1e-5 / fastest.max(1e-12);
+        let a = formulas.at(&splines, jump.time, &moved(&before.1, step), &before.1);
+        let b = formulas.at(&splines, jump.time, &moved(&jump.after.1, step), &jump.after.1);
+        let d = scene.dimension;
+        let jumps: Vec<f64> = (0..scene.points.len())
+            .map(|p| (0..d).map(|c| (a[p * d + c] - b[p * d + c]).powi(2)).sum::<f64>().sqrt())
+            .zip(points)
+            .map(|(size, p)| if size.is_finite() && p.role != Role::Pivot { size } else { 0.0 })
+            .collect();
+        let largest = jumps.iter().copied().fold(0.0, f64::max);
+        let chosen =
+            (0..jumps.len()).filter(|&p| largest > 0.0 && jumps[p] > 0.6 * largest).take(2).collect();
+        found.push(Flash { time: jump.time, knot, walls: jump.walls.clone(), points: chosen });
+    }
+    found
+}
