@@ -1,0 +1,72 @@
+//! Every model of the gallery: its derived equations and closed forms against hyper-dual numbers at random states.
+
+mod support;
+
+use carom_mech::{Draft, Dynamics, Mechanics, derive};
+use std::path::Path;
+use support::closed::closed_forms_hold;
+use support::independent::{Random, agrees, random_path};
+
+fn gallery() -> Vec<(String, Mechanics)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "toml"));
+    files.sort();
+    files
+        .into_iter()
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_string_lossy().to_string();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let (draft, problems) = Draft::parse(&text, &name);
+            let (model, _) = draft.check().unwrap_or_else(|e| panic!("{name}: {problems:?} {e:?}"));
+            let mechanics = derive(model).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+            (name, mechanics)
+        })
+        .collect()
+}
+
+#[test]
+fn derived_equations_of_every_model_agree_with_an_independent_derivation() {
+    for (name, mechanics) in gallery() {
+        println!("{name}");
+        let mut random = Random(29);
+        let mut inside = 0;
+        for k in 0..200 {
+            let path = random_path(&mechanics, &mut random, 0.3 / (1.0 + 0.05 * k as f64));
+            if agrees(&mechanics, &path) {
+                closed_forms_hold(&mechanics, &path);
+                inside += 1;
+            }
+            if inside == 10 {
+                break;
+            }
+        }
+        assert_eq!(inside, 10, "{name}: too few states in the domain");
+    }
+}
+
+#[test]
+fn every_model_has_the_kind_of_dynamics_its_author_meant() {
+    for (name, mechanics) in gallery() {
+        let degenerate =
+            ["guiding_centre", "massless_node", "phase_space_pendulum", "point_vortices", "vortex_pair"];
+        let hamiltonian = [
+            "charged_particle_hamiltonian",
+            "kepler_wall",
+            "pendulum_hamiltonian",
+            "relativistic_hamiltonian",
+        ];
+        let found = match mechanics.dynamics {
+            Dynamics::Degenerate(_) => "degenerate",
+            Dynamics::Hamiltonian(_) => "hamiltonian",
+            Dynamics::Lagrangian(_) => "lagrangian",
+        };
+        let expected = match name.as_str() {
+            n if degenerate.contains(&n) => "degenerate",
+            n if hamiltonian.contains(&n) => "hamiltonian",
+            _ => "lagrangian",
+        };
+        assert_eq!(found, expected, "{name}");
+        assert!(mechanics.warnings.is_empty(), "{name}: {:?}", mechanics.warnings);
+    }
+}
