@@ -226,11 +226,12 @@ impl<'d> Checker<'d> {
                 let message = format!("event `{name}` never happens: `when` is constant");
                 self.error(formula.at, message, "it happens when the formula crosses zero; use what moves");
             }
-            let direction = match self.choice(event.direction.as_ref(), &["rising", "falling", "both"]) {
-                Some("rising") => Direction::Rising,
-                Some("falling") => Direction::Falling,
-                _ => Direction::Both,
-            };
+            let direction =
+                match self.choice("direction", event.direction.as_ref(), &["rising", "falling", "both"]) {
+                    Some("rising") => Direction::Rising,
+                    Some("falling") => Direction::Falling,
+                    _ => Direction::Both,
+                };
             let only_if = event.only_if.as_ref().map(|f| self.formula(f, &EVENT));
             let action = self.action(event);
             if let (Some((Some(when), _)), Some(action)) = (when, action)
@@ -246,7 +247,7 @@ impl<'d> Checker<'d> {
     fn action(&mut self, event: &'d draft::Event) -> Option<Action> {
         let name = &event.name.text;
         let set = event.set.as_ref().map(|list| self.reset(list));
-        let action = self.choice(event.action.as_ref(), &["record", "stop", "set"]);
+        let action = self.choice("action", event.action.as_ref(), &["record", "stop", "set"]);
         match (action, set) {
             (None | Some("set"), Some(set)) => set.map(Action::Set),
             (None | Some("record"), None) => Some(Action::Record),
@@ -270,15 +271,20 @@ impl<'d> Checker<'d> {
     }
 
     /// One of several words; a wrong one is reported and taken for none.
-    pub fn choice<'w>(&mut self, word: Option<&draft::Word>, words: &[&'w str]) -> Option<&'w str> {
+    pub fn choice<'w>(
+        &mut self,
+        key: &str,
+        word: Option<&draft::Word>,
+        words: &[&'w str],
+    ) -> Option<&'w str> {
         let word = word?;
         let found = words.iter().find(|w| **w == word.text).copied();
         if found.is_none() {
             let hint = match nearest(&word.text, words.iter().copied()) {
                 Some(near) => format!("did you mean \"{near}\"?"),
-                None => format!("choose one of \"{}\"", words.join("\", \"")),
+                None => format!("it is one of \"{}\"", words.join("\", \"")),
             };
-            self.error(word.at, format!("\"{}\" is not known here", word.text), hint);
+            self.error(word.at, format!("`{key}` cannot be \"{}\"", word.text), hint);
         }
         found
     }

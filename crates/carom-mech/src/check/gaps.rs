@@ -58,7 +58,7 @@ fn refusal(function: Function, name: &'static str) -> Refusal {
     };
     Refusal {
         function: name,
-        message: format!("has a corner, from `{name}`, where it touches"),
+        message: format!("has a corner, from `{name}`, on the wall itself"),
         hint: hint.to_owned(),
     }
 }

@@ -142,6 +142,7 @@ impl<'d> Checker<'d> {
         self.check_units();
         let settings = self.run_settings();
         let start = self.start();
+        let inputs = self.table_inputs();
         if self.has_errors() {
             return None;
         }
@@ -155,7 +156,6 @@ impl<'d> Checker<'d> {
         for (coordinate, motion) in coordinates.iter_mut().zip(driven) {
             coordinate.driven = motion;
         }
-        let inputs = self.table_inputs()?;
         let (run, from) = settings?;
         let mut start = start?;
         start.time = from;
@@ -165,7 +165,7 @@ impl<'d> Checker<'d> {
             time: self.scope.time?,
             coordinates,
             parameters,
-            inputs,
+            inputs: inputs?,
             definitions,
             physics: physics?,
             dissipation,
@@ -236,7 +236,8 @@ impl<'d> Checker<'d> {
         if let Some((names, at)) = &draft.momenta
             && names.len() != draft.coordinates.len()
         {
-            let message = format!("{} momenta for {} coordinates", names.len(), draft.coordinates.len());
+            let message =
+                format!("`momenta` has {} names for {} coordinates", names.len(), draft.coordinates.len());
             self.error(*at, message, "momenta[i] belongs to coordinates[i]: list one for each");
         }
     }
@@ -252,8 +253,7 @@ impl<'d> Checker<'d> {
                     let Some(e) = self.formula(formula, &PARAMETER) else { continue };
                     let value = self.value(e);
                     if !value.is_finite() {
-                        let message =
-                            format!("parameter `{}` has no finite value: {}", word.text, shown(value));
+                        let message = format!("parameter `{}` must be finite: {}", word.text, shown(value));
                         let hint = self.blame(e);
                         self.error(formula.at, message, hint);
                         continue;
@@ -290,23 +290,24 @@ impl<'d> Checker<'d> {
         if formula.kind == FormulaKind::Number {
             let word = formula.text.trim_start_matches(['+', '-']);
             if matches!(word, "inf" | "nan") {
-                let message = format!("{} must be a finite number, not {word}", context.what);
+                let message = format!("{} must be finite, not {word}", context.what);
                 self.error(formula.at, message, "write a number such as 1e6");
                 return None;
             }
         }
-        let (text, escaped) = self.without_escapes(formula);
+        let (text, escapes) = self.without_escapes(formula);
         self.scope.tainted = false;
         let Checker { dag, scope, .. } = self;
         let result = parse(dag, &text, &mut |dag, name| scope.resolve(dag, name, context));
         match result {
-            Ok(e) if !self.scope.tainted && !escaped => {
+            Ok(e) if !self.scope.tainted && escapes.is_empty() => {
                 self.formulas.push((e, formula));
                 Some(e)
             }
             Ok(_) => None,
             Err(problems) => {
-                for problem in problems {
+                // A name that starts with an escape is told already.
+                for problem in problems.into_iter().filter(|p| !escapes.contains(&p.span.start)) {
                     let place = self.draft.place_in(formula, problem.span.start, problem.span.end);
                     let mut diagnostic = Diagnostic::error(problem.message).at(place);
                     diagnostic.hint = problem.hint;
@@ -319,22 +320,22 @@ impl<'d> Checker<'d> {
 
     /// TOML reads `"\theta"` as a tab and `heta`. Reports that, and puts the letter back so that the rest of the
     /// formula can be looked at.
-    fn without_escapes(&mut self, formula: &Formula) -> (String, bool) {
+    fn without_escapes(&mut self, formula: &Formula) -> (String, Vec<usize>) {
         let mut text = formula.text.clone();
         let raw = self.draft.sources.get(formula.at.source);
         let raw = raw.and_then(|s| s.text.get(formula.at.start..formula.at.end)).unwrap_or("");
         if !raw.starts_with('"') || !raw.contains('\\') {
-            return (text, false);
+            return (text, Vec::new());
         }
         let raw = raw.to_owned();
-        let mut found = false;
+        let mut found = Vec::new();
         for (i, c) in formula.text.char_indices().filter(|(_, c)| c.is_control()) {
             let at = self.draft.part_of(formula, i, i + c.len_utf8());
             let from = at.start - formula.at.start;
             if !raw[from..].starts_with('\\') {
                 continue; // a line break in a text of several lines
             }
-            found = true;
+            found.push(i);
             let letter = raw[from + 1..].chars().next().filter(char::is_ascii_alphabetic).unwrap_or(' ');
             let word: String =
                 raw[from + 1..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
@@ -361,7 +362,7 @@ impl<'d> Checker<'d> {
             return Some(value);
         }
         let hint = self.blame(e);
-        self.error(formula.at, format!("{} has no finite value: {}", context.what, shown(value)), hint);
+        self.error(formula.at, format!("{} must be finite: {}", context.what, shown(value)), hint);
         None
     }
 
@@ -443,7 +444,17 @@ pub(crate) fn shown(value: f64) -> String {
     } else if value.is_infinite() {
         "it is infinite".to_owned()
     } else {
-        format!("it is {value}")
+        format!("it is {}", short(value))
+    }
+}
+
+/// A number for a message: enough digits to see, not more.
+pub(crate) fn short(x: f64) -> String {
+    let digits = format!("{x:.6e}");
+    match digits.parse::<f64>() {
+        Ok(rounded) if (1e-4..1e7).contains(&rounded.abs()) => format!("{rounded}"),
+        Ok(rounded) => format!("{rounded:e}"),
+        Err(_) => digits,
     }
 }
 

@@ -66,6 +66,12 @@ impl Checker<'_> {
         for (word, _) in &draft.outputs {
             self.enter(&mut seen, word, Meaning::Output);
         }
+        // A Lagrangian model has momenta p_x as well, where the name is free.
+        if draft.momenta.is_none() && draft.hamiltonian.is_none() {
+            for (i, word) in draft.coordinates.iter().enumerate() {
+                self.scope.names.entry(format!("p_{}", word.text)).or_insert(Meaning::Momentum(i));
+            }
+        }
     }
 
     fn enter(&mut self, seen: &mut HashMap<String, At>, word: &Word, meaning: Meaning) {

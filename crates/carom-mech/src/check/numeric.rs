@@ -1,6 +1,6 @@
-//! Small dense matrices for the rules that look at numbers: ranks, null vectors, least changes.
+//! Numbers for trying whether an identity holds.
 
-/// A repeatable number in ±[0.3, 1.3], different for every round and symbol, for trying an identity.
+/// A repeatable number in ±[0.3, 1.3], different for every round and symbol.
 pub(crate) fn sample(round: usize, symbol: usize) -> f64 {
     // Splitmix: a fixed scramble of its argument.
     let mut x = (round as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(symbol as u64 + 1);

@@ -172,13 +172,7 @@ impl Scope {
                 let c = &self.coordinates[i];
                 vec![c.position, c.velocity, c.acceleration]
             }
-            Meaning::Momentum(i) if self.hamiltonian => vec![self.coordinates[i].momentum],
-            Meaning::Momentum(_) => {
-                return problem(
-                    format!("the momentum `{text}` can only be used in a model given by a Hamiltonian"),
-                    "write it with velocities, such as m*x'".to_owned(),
-                );
-            }
+            Meaning::Momentum(i) => vec![self.coordinates[i].momentum],
             Meaning::Output => {
                 return problem(
                     format!("the output `{text}` cannot be used in formulas"),
@@ -278,10 +272,7 @@ impl Scope {
                 .filter(|n| matches!(self.names.get(*n), Some(Meaning::Momentum(_))))
                 .map(String::as_str)
                 .collect();
-            return format!(
-                "the momenta of this model are {}; `momenta` may name them otherwise",
-                names.join(", ")
-            );
+            return format!("write {}, or name the momenta: momenta = [\"p\"]", names.join(", "));
         }
         if context.allowed == 0 {
             return format!("give it a value: {text} = 1.0 in [parameters]");

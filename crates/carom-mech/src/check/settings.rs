@@ -64,7 +64,7 @@ impl<'d> Checker<'d> {
             }
         }
         if let Some(formula) = find("impact_order") {
-            match self.choice(Some(&as_word(formula)), &["simultaneous", "sequential"]) {
+            match self.choice("impact_order", Some(&as_word(formula)), &["simultaneous", "sequential"]) {
                 Some("sequential") => settings.impact_order = ImpactOrder::Sequential,
                 Some(_) => {}
                 None => fine = false,
@@ -81,7 +81,7 @@ impl<'d> Checker<'d> {
     ) -> bool {
         let chosen = match method {
             None => Some("taylor"),
-            Some(formula) => self.choice(Some(&as_word(formula)), &["taylor", "rk4"]),
+            Some(formula) => self.choice("method", Some(&as_word(formula)), &["taylor", "rk4"]),
         };
         let size = match step {
             None => None,
@@ -117,7 +117,11 @@ impl<'d> Checker<'d> {
         let whole = value.fract() == 0.0 && value >= least as f64 && value <= most as f64;
         if !whole {
             let message = format!("`{key}` is a whole number from {least} on, not {value}");
-            self.error(formula.at, message, format!("write {key} = {}", least.max(200)));
+            self.error(
+                formula.at,
+                message,
+                format!("write {key} = {}", if key == "samples" { 201 } else { 1000 }),
+            );
             return None;
         }
         Some(value as u64)

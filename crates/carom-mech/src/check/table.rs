@@ -51,7 +51,10 @@ impl Checker<'_> {
         match read {
             Ok(text) => Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
             Err(error) => {
-                let message = format!("the table `{}` cannot be read: {error}", file.text);
+                let message = match error.kind() {
+                    std::io::ErrorKind::NotFound => format!("there is no table `{}`", file.text),
+                    _ => format!("the table `{}` cannot be read: {error}", file.text),
+                };
                 self.error(file.at, message, "its place is relative to the model file");
                 None
             }

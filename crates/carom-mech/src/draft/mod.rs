@@ -3,10 +3,12 @@
 //! [`Draft::parse`] reads TOML and knows which tables and keys exist; it resolves no name and evaluates nothing.
 //! [`Draft::check`] makes a [`crate::Model`] of it.
 
+mod locate;
 mod overrides;
 mod reader;
 mod syntax;
 mod tree;
+mod values;
 
 use crate::diagnostic::{Diagnostic, Place, Source};
 use std::path::{Path, PathBuf};

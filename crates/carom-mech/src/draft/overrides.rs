@@ -102,10 +102,10 @@ impl Draft {
         self.start.project = project;
     }
 
-    /// Names of the momenta: those given, else `p_x`.
+    /// Names of the momenta, at most one per coordinate: those given, else `p_x`.
     pub(crate) fn momentum_names(&self) -> Vec<String> {
         match &self.momenta {
-            Some((names, _)) => names.iter().map(|w| w.text.clone()).collect(),
+            Some((names, _)) => names.iter().take(self.coordinates.len()).map(|w| w.text.clone()).collect(),
             None => self.coordinates.iter().map(|c| format!("p_{}", c.text)).collect(),
         }
     }

@@ -3,9 +3,7 @@
 //! Promise: every key of the file is either understood or reported, once.
 
 use super::tree::{self, Key, Table, Value};
-use super::{
-    Assignment, At, Body, Draft, Event, Force, Formula, FormulaKind, Input, Point, Signal, Wall, Word,
-};
+use super::{At, Body, Draft, Event, Force, Formula, FormulaKind, Input, Signal, Wall, Word};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::schema;
 use crate::suggest::nearest;
@@ -26,7 +24,7 @@ pub(super) fn read(source: Source, file_name: &str) -> (Draft, Vec<Diagnostic>) 
     (draft, problems)
 }
 
-struct Reader {
+pub(super) struct Reader {
     source: Source,
     draft: Draft,
     problems: Vec<Diagnostic>,
@@ -35,16 +33,16 @@ struct Reader {
     has_name: bool,
 }
 
-fn at(range: Range<usize>) -> At {
+pub(super) fn at(range: Range<usize>) -> At {
     At { source: 0, start: range.start, end: range.end }
 }
 
-fn word(key: &Key) -> Word {
+pub(super) fn word(key: &Key) -> Word {
     Word { text: key.text.clone(), at: at(key.range.clone()) }
 }
 
 impl Reader {
-    fn error(&mut self, range: Range<usize>, message: impl Into<String>, hint: impl Into<String>) {
+    pub fn error(&mut self, range: Range<usize>, message: impl Into<String>, hint: impl Into<String>) {
         let place = self.source.place(range);
         self.problems.push(Diagnostic::error(message).at(place).with_hint(hint));
     }
@@ -62,13 +60,14 @@ impl Reader {
                 _ if schema::tables().contains(&name) => {
                     self.error(key.range.clone(), format!("`{name}` is a table"), example(name));
                 }
-                (_, Value::Table(_)) => self.unknown_table(key, value),
-                _ => self.unknown_top(key),
+                (_, Value::Broken(_)) => {} // the mistake in the line is told
+                (_, Value::Table(table)) => self.unknown_table(root, key, table),
+                _ => self.unknown_top(root, key, value),
             }
         }
     }
 
-    fn unknown_table(&mut self, key: &Key, value: &Value) {
+    fn unknown_table(&mut self, root: &Table, key: &Key, table: &Table) {
         let name = &key.text;
         let alias = match name.as_str() {
             "constraints" | "constraint" => Some("holonomic"),
@@ -82,18 +81,22 @@ impl Reader {
             "driver" | "prescribed" => Some("driven"),
             _ => None,
         };
-        let hint = match alias.or_else(|| nearest(name, schema::tables())) {
-            Some(table) => format!("did you mean [{}]?", shown(table)),
+        let meant = alias.or_else(|| nearest(name, schema::tables()));
+        let hint = match meant {
+            Some(meant) => format!("did you mean [{}]?", shown(meant)),
             None if schema::keys("").any(|k| k == name) => {
                 format!("`{name}` is a key: write {name} = … above the first [table]")
             }
             None => format!("tables are [{}]", schema::tables().join("], [")),
         };
-        let range = if key.range.is_empty() { value.range() } else { key.range.clone() };
-        self.error(range, format!("unknown table [{name}]"), hint);
+        self.error(key.range.clone(), format!("unknown table [{name}]"), hint);
+        // Read as what it was probably meant to be, so that what it contains is not missed.
+        if let Some(meant) = meant.filter(|meant| root.get(meant).is_none()) {
+            self.table(&Key { text: meant.to_owned(), range: key.range.clone() }, table);
+        }
     }
 
-    fn unknown_top(&mut self, key: &Key) {
+    fn unknown_top(&mut self, root: &Table, key: &Key, value: &Value) {
         let name = &key.text;
         // A key whose table was forgotten.
         let home = schema::schema().iter().find(|e| e.key == name && !e.table.is_empty());
@@ -112,6 +115,9 @@ impl Reader {
             },
         };
         self.error(key.range.clone(), format!("unknown key `{name}`"), hint);
+        if let Some(meant) = nearest(name, schema::keys("")).filter(|meant| root.get(meant).is_none()) {
+            self.top(&Key { text: meant.to_owned(), range: key.range.clone() }, value);
+        }
     }
 
     fn top(&mut self, key: &Key, value: &Value) {
@@ -222,7 +228,7 @@ impl Reader {
     }
 
     /// Is this a key of the top of the file that fell into a table? Reports it.
-    fn misplaced(&mut self, key: &Key, value: &Value) -> bool {
+    pub fn misplaced(&mut self, key: &Key, value: &Value) -> bool {
         let array = matches!(value, Value::Array(..));
         let string = matches!(value, Value::String(..));
         let misplaced = match key.text.as_str() {
@@ -240,106 +246,6 @@ impl Reader {
         self.error(key.range.clone(), message, "move it above the first [table]");
         true
     }
-
-    // ---- values -----------------------------------------------------------------------------------------
-
-    fn formula(&mut self, value: &Value) -> Formula {
-        let place = at(value.range());
-        let (text, kind) = match value {
-            Value::String(text, _) => (text.clone(), FormulaKind::Text),
-            Value::Number(text, _) => (text.clone(), FormulaKind::Number),
-            Value::Broken(_) => (String::new(), FormulaKind::Broken),
-            other => {
-                let message = format!("a number or a formula should stand here, not {}", other.kind());
-                self.error(other.range(), message, "write 1.0 or \"2*m\"");
-                (String::new(), FormulaKind::Broken)
-            }
-        };
-        Formula { text, at: place, kind }
-    }
-
-    fn text(&mut self, value: &Value, sample: &str) -> Option<Word> {
-        match value {
-            Value::String(text, range) => Some(Word { text: text.clone(), at: at(range.clone()) }),
-            Value::Broken(_) => None,
-            other => {
-                let message = format!("text should stand here, not {}", other.kind());
-                self.error(other.range(), message, format!("write {sample}"));
-                None
-            }
-        }
-    }
-
-    fn names(&mut self, value: &Value, sample: &str) -> Option<Vec<Word>> {
-        match value {
-            Value::Array(items, _) => {
-                let mut names = Vec::new();
-                for item in items {
-                    names.extend(self.text(item, sample));
-                }
-                Some(names)
-            }
-            Value::Broken(_) => None,
-            other => {
-                let message = format!("a list of names should stand here, not {}", other.kind());
-                self.error(other.range(), message, format!("write {sample}"));
-                None
-            }
-        }
-    }
-
-    fn list(&mut self, value: &Value, sample: &str) -> Option<Vec<Formula>> {
-        match value {
-            Value::Array(items, _) => Some(items.iter().map(|item| self.formula(item)).collect()),
-            Value::Broken(_) => None,
-            other => {
-                let message = format!("a list should stand here, not {}", other.kind());
-                self.error(other.range(), message, format!("write {sample}"));
-                None
-            }
-        }
-    }
-
-    /// A table of names of the author's own.
-    fn assignments(&mut self, table: &Table, name: &str) -> Vec<Assignment> {
-        let mut out = Vec::new();
-        for (key, value) in &table.entries {
-            if self.misplaced(key, value) {
-                continue;
-            }
-            if let Value::Table(inner) = value {
-                if let (false, Some((first, _))) = (key.text.is_empty(), inner.entries.first()) {
-                    let message = format!("`{}.{}` is not a name", key.text, first.text);
-                    let hint = format!("write {}_{}", key.text, first.text);
-                    self.error(key.range.start..first.range.end.max(key.range.end), message, hint);
-                } else {
-                    let message = format!("a formula should stand here, not {}", value.kind());
-                    self.error(value.range(), message, format!("[{name}] {} = \"…\"", key.text));
-                }
-                out.push((word(key), broken(at(key.range.clone()))));
-                continue;
-            }
-            out.push((word(key), self.formula(value)));
-        }
-        out
-    }
-
-    /// `{ x = 1.0, y = "2*a" }`
-    fn inline(&mut self, value: &Value, sample: &str) -> Vec<Assignment> {
-        match value {
-            Value::Table(table) => {
-                table.entries.iter().map(|(key, value)| (word(key), self.formula(value))).collect()
-            }
-            Value::Broken(_) => Vec::new(),
-            other => {
-                let message = format!("a table {{ … }} should stand here, not {}", other.kind());
-                self.error(other.range(), message, format!("write {sample}"));
-                Vec::new()
-            }
-        }
-    }
-
-    // ---- tables -----------------------------------------------------------------------------------------
 
     fn energy(&mut self, key: &Key, table: &Table) {
         let range = if table.range.is_empty() { key.range.clone() } else { table.range.clone() };
@@ -384,6 +290,7 @@ impl Reader {
                         None => "keys are file, column, time".to_owned(),
                     };
                     self.error(key.range.clone(), format!("unknown key `{}`", key.text), hint);
+                    return Signal::Broken;
                 }
             }
         }
@@ -555,50 +462,9 @@ impl Reader {
             }
         }
     }
-
-    fn pairs(&mut self, value: &Value) -> Vec<(Point, Point)> {
-        let sample = "write links = [[\"origin\", \"bob\"]]";
-        let items = match value {
-            Value::Array(items, _) => items,
-            Value::Broken(_) => return Vec::new(),
-            other => {
-                self.error(other.range(), "a list of pairs of points should stand here", sample);
-                return Vec::new();
-            }
-        };
-        let mut pairs = Vec::new();
-        for item in items {
-            match item {
-                Value::Array(ends, _) if ends.len() == 2 => {
-                    let (a, b) = (self.point(&ends[0]), self.point(&ends[1]));
-                    pairs.extend(a.zip(b));
-                }
-                Value::Broken(_) => {}
-                other => self.error(other.range(), "a pair of points should stand here", sample),
-            }
-        }
-        pairs
-    }
-
-    fn point(&mut self, value: &Value) -> Option<Point> {
-        match value {
-            Value::String(text, range) => {
-                Some(Point::Named(Word { text: text.clone(), at: at(range.clone()) }))
-            }
-            Value::Array(_, range) => {
-                self.list(value, "").map(|list| Point::Formulas(list, at(range.clone())))
-            }
-            Value::Broken(_) => None,
-            other => {
-                let hint = "write \"origin\", a body's name, or [\"x\", \"y\"]";
-                self.error(other.range(), "a point should stand here", hint);
-                None
-            }
-        }
-    }
 }
 
-fn broken(at: At) -> Formula {
+pub(super) fn broken(at: At) -> Formula {
     Formula { text: String::new(), at, kind: FormulaKind::Broken }
 }
 

@@ -12,6 +12,8 @@ use toml_parser::{ErrorSink, ParseError};
 
 /// Deepest nesting of arrays and inline tables.
 const DEEPEST: u32 = 60;
+/// Most parts of a dotted key; models need two.
+const MOST_PARTS: usize = 10;
 
 /// A key and its bytes.
 #[derive(Clone, Debug)]
@@ -194,17 +196,20 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        if path.is_empty() {
-            return (path, true); // reported by the parser
+        if path.is_empty() || !self.short_enough(&path) {
+            return (Vec::new(), true); // reported by the parser, or just now
         }
         if list {
             let name = dotted(&path);
             let place = self.source.place(start..end);
-            self.problems.push(
-                Diagnostic::error(format!("lists of tables are not used: `[[{name}]]`")).at(place).with_hint(
-                    format!("write [{name}]; each wall, force, body or event has a name: [wall.left]"),
-                ),
-            );
+            let hint = match name.as_str() {
+                "wall" | "force" | "body" | "event" => {
+                    format!("write [{name}.first], [{name}.second]: each has a name of its own")
+                }
+                _ => format!("write [{name}]"),
+            };
+            let message = format!("lists of tables are not used: `[[{name}]]`");
+            self.problems.push(Diagnostic::error(message).at(place).with_hint(hint));
             return (path, true);
         }
         let Some(table) = self.open(root, &path, true) else { return (path, true) };
@@ -274,7 +279,9 @@ impl<'a> Builder<'a> {
                 _ => break,
             }
         }
-        let mut value = Value::Broken(path.first()?.range.start..end);
+        let whole = path.first()?.range.start..end;
+        let short = self.short_enough(&path);
+        let mut value = Value::Broken(whole);
         if self.peek() == Some(EventKind::KeyValSep) {
             self.at += 1;
             while self.peek() == Some(EventKind::Whitespace) {
@@ -287,7 +294,20 @@ impl<'a> Builder<'a> {
         if self.bad_lines.get(from).is_some_and(|l| l <= lines.end()) && !matches!(value, Value::Table(_)) {
             value = Value::Broken(value.range());
         }
-        Some((path, value))
+        short.then_some((path, value))
+    }
+
+    fn short_enough(&mut self, path: &[Key]) -> bool {
+        if path.len() <= MOST_PARTS {
+            return true;
+        }
+        let range = path[0].range.start..path[path.len() - 1].range.end;
+        self.problems.push(
+            Diagnostic::error(format!("a key of {} parts", path.len()))
+                .at(self.source.place(range))
+                .with_hint("a model needs two at most, such as wall.left"),
+        );
+        false
     }
 
     fn value(&mut self, from: usize) -> Value {

@@ -1,0 +1,144 @@
+//! What kind of value stands where: formulas, text, lists, points.
+
+use super::reader::{Reader, at, broken, word};
+use super::tree::{Table, Value};
+use super::{Assignment, Formula, FormulaKind, Point, Word};
+
+impl Reader {
+    pub fn formula(&mut self, value: &Value) -> Formula {
+        let place = at(value.range());
+        let (text, kind) = match value {
+            Value::String(text, _) => (text.clone(), FormulaKind::Text),
+            Value::Number(text, _) => (text.clone(), FormulaKind::Number),
+            Value::Broken(_) => (String::new(), FormulaKind::Broken),
+            other => {
+                let message = format!("a number or a formula should stand here, not {}", other.kind());
+                self.error(other.range(), message, "write 1.0 or \"2*m\"");
+                (String::new(), FormulaKind::Broken)
+            }
+        };
+        Formula { text, at: place, kind }
+    }
+
+    pub fn text(&mut self, value: &Value, sample: &str) -> Option<Word> {
+        match value {
+            Value::String(text, range) => Some(Word { text: text.clone(), at: at(range.clone()) }),
+            Value::Broken(_) => None,
+            other => {
+                let message = format!("text should stand here, not {}", other.kind());
+                self.error(other.range(), message, format!("write {sample}"));
+                None
+            }
+        }
+    }
+
+    pub fn names(&mut self, value: &Value, sample: &str) -> Option<Vec<Word>> {
+        match value {
+            Value::Array(items, _) => {
+                let mut names = Vec::new();
+                for item in items {
+                    names.extend(self.text(item, sample));
+                }
+                Some(names)
+            }
+            Value::Broken(_) => None,
+            other => {
+                let message = format!("a list of names should stand here, not {}", other.kind());
+                self.error(other.range(), message, format!("write {sample}"));
+                None
+            }
+        }
+    }
+
+    pub fn list(&mut self, value: &Value, sample: &str) -> Option<Vec<Formula>> {
+        match value {
+            Value::Array(items, _) => Some(items.iter().map(|item| self.formula(item)).collect()),
+            Value::Broken(_) => None,
+            other => {
+                let message = format!("a list should stand here, not {}", other.kind());
+                self.error(other.range(), message, format!("write {sample}"));
+                None
+            }
+        }
+    }
+
+    /// A table of names of the author's own.
+    pub fn assignments(&mut self, table: &Table, name: &str) -> Vec<Assignment> {
+        let mut out = Vec::new();
+        for (key, value) in &table.entries {
+            if self.misplaced(key, value) {
+                continue;
+            }
+            if let Value::Table(inner) = value {
+                if let (false, Some((first, _))) = (key.text.is_empty(), inner.entries.first()) {
+                    let message = format!("`{}.{}` is not a name", key.text, first.text);
+                    let hint = format!("write {}_{}", key.text, first.text);
+                    self.error(key.range.start..first.range.end.max(key.range.end), message, hint);
+                } else {
+                    let message = format!("a formula should stand here, not {}", value.kind());
+                    self.error(value.range(), message, format!("[{name}] {} = \"…\"", key.text));
+                }
+                out.push((word(key), broken(at(key.range.clone()))));
+                continue;
+            }
+            out.push((word(key), self.formula(value)));
+        }
+        out
+    }
+
+    /// `{ x = 1.0, y = "2*a" }`
+    pub fn inline(&mut self, value: &Value, sample: &str) -> Vec<Assignment> {
+        match value {
+            Value::Table(table) => {
+                table.entries.iter().map(|(key, value)| (word(key), self.formula(value))).collect()
+            }
+            Value::Broken(_) => Vec::new(),
+            other => {
+                let message = format!("a table {{ … }} should stand here, not {}", other.kind());
+                self.error(other.range(), message, format!("write {sample}"));
+                Vec::new()
+            }
+        }
+    }
+
+    pub fn pairs(&mut self, value: &Value) -> Vec<(Point, Point)> {
+        let sample = "write links = [[\"origin\", \"bob\"]]";
+        let items = match value {
+            Value::Array(items, _) => items,
+            Value::Broken(_) => return Vec::new(),
+            other => {
+                self.error(other.range(), "a list of pairs of points should stand here", sample);
+                return Vec::new();
+            }
+        };
+        let mut pairs = Vec::new();
+        for item in items {
+            match item {
+                Value::Array(ends, _) if ends.len() == 2 => {
+                    let (a, b) = (self.point(&ends[0]), self.point(&ends[1]));
+                    pairs.extend(a.zip(b));
+                }
+                Value::Broken(_) => {}
+                other => self.error(other.range(), "a pair of points should stand here", sample),
+            }
+        }
+        pairs
+    }
+
+    pub fn point(&mut self, value: &Value) -> Option<Point> {
+        match value {
+            Value::String(text, range) => {
+                Some(Point::Named(Word { text: text.clone(), at: at(range.clone()) }))
+            }
+            Value::Array(_, range) => {
+                self.list(value, "").map(|list| Point::Formulas(list, at(range.clone())))
+            }
+            Value::Broken(_) => None,
+            other => {
+                let hint = "write \"origin\", a body's name, or [\"x\", \"y\"]";
+                self.error(other.range(), "a point should stand here", hint);
+                None
+            }
+        }
+    }
+}
