@@ -45,6 +45,7 @@ impl Run<'_> {
         if !self.frame.is_finite() {
             return Err(self.not_finite());
         }
+        self.note_largest_terms();
         if self.key.rows.is_empty() {
             self.choose_rows()?;
         }

@@ -13,6 +13,16 @@ const DRIFT: f64 = 8.0 * f64::EPSILON;
 /// Newton steps of one projection.
 const MOST_STEPS: usize = 50;
 
+/// The largest terms seen so far, per row, wall and condition.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LargestTerms {
+    row_position: Vec<f64>,
+    row_rate: Vec<f64>,
+    gap: Vec<f64>,
+    gap_rate: Vec<f64>,
+    condition: Vec<f64>,
+}
+
 /// A residual and its size.
 struct Residual {
     value: f64,
@@ -31,15 +41,34 @@ impl Run<'_> {
     }
 
     fn position_residuals(&self, closed: &[usize]) -> Vec<Residual> {
-        let rows = self.frame.row_position().iter().zip(self.frame.row_position_size());
-        let walls = closed.iter().map(|&w| (self.frame.gap(w), self.frame.gap_size(w)));
+        let largest = &self.largest_terms;
+        let rows = self.frame.row_position().iter().zip(&largest.row_position);
+        let walls = closed.iter().map(|&w| (self.frame.gap(w), largest.gap[w]));
         rows.map(|(&c, &s)| (c, s)).chain(walls).map(|(value, size)| Residual { value, size }).collect()
     }
 
     fn rate_residuals(&self, closed: &[usize]) -> Vec<Residual> {
-        let rows = self.frame.row_rate().iter().zip(self.frame.row_rate_size());
-        let walls = closed.iter().map(|&w| (self.frame.gap_rate(w), self.frame.gap_rate_size(w)));
+        let largest = &self.largest_terms;
+        let rows = self.frame.row_rate().iter().zip(&largest.row_rate);
+        let walls = closed.iter().map(|&w| (self.frame.gap_rate(w), largest.gap_rate[w]));
         rows.map(|(&c, &s)| (c, s)).chain(walls).map(|(value, size)| Residual { value, size }).collect()
+    }
+
+    /// Terms of rows and gaps vanish now and then (at a turning point all rates do); residuals are compared with the
+    /// largest the terms have been.
+    pub fn note_largest_terms(&mut self) {
+        let raise = |kept: &mut Vec<f64>, now: &[f64]| {
+            kept.resize(now.len(), 0.0);
+            kept.iter_mut().zip(now).for_each(|(k, n)| *k = k.max(*n));
+        };
+        let walls = 0..self.walls.len();
+        raise(&mut self.largest_terms.row_position, self.frame.row_position_size());
+        raise(&mut self.largest_terms.row_rate, self.frame.row_rate_size());
+        raise(&mut self.largest_terms.condition, self.frame.condition_sizes());
+        let gaps: Vec<f64> = walls.clone().map(|w| self.frame.gap_size(w)).collect();
+        raise(&mut self.largest_terms.gap, &gaps);
+        let rates: Vec<f64> = walls.map(|w| self.frame.gap_rate_size(w)).collect();
+        raise(&mut self.largest_terms.gap_rate, &rates);
     }
 
     /// Largest residual of rows (and closed walls), positions and rates, relative to its largest term.
@@ -58,20 +87,19 @@ impl Run<'_> {
         if self.frame.layout.rows == 0 && self.frame.layout.conditions == 0 && self.key.closed.is_empty() {
             return Ok(false);
         }
+        self.note_largest_terms();
         let drift = self.drift();
         let kept = &mut self.motion.audit.constraint_drift;
         *kept = kept.max(drift);
         if drift <= DRIFT {
             return Ok(false);
         }
-        let energy = self.frame.energy();
         if self.project() > 1e-6 {
             return Err(Halt::new(
                 StopReason::Singular,
                 "the state could not be brought back onto the constraints".to_string(),
             ));
         }
-        let _ = energy;
         Ok(true)
     }
 

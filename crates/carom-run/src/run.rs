@@ -82,6 +82,7 @@ pub(crate) struct Run<'p> {
     pub history: History,
     pub squeeze: Squeeze,
     pub steps: u64,
+    pub largest_terms: crate::project::LargestTerms,
     /// E(0) + jumps the law allowed; the work variable is added when compared.
     pub expected_energy: f64,
     pub energy_scale: f64,

@@ -61,6 +61,7 @@ impl<'p> Run<'p> {
             history: History::default(),
             squeeze: Squeeze::default(),
             steps: 0,
+            largest_terms: crate::project::LargestTerms::default(),
             expected_energy: 0.0,
             energy_scale: 0.0,
             worst_energy: 0.0,
@@ -78,6 +79,7 @@ impl<'p> Run<'p> {
             let i = m.free[k];
             if rate { given(rates, i).is_some() } else { given(&options.start.position, i).is_some() }
         })?;
+        run.note_largest_terms();
         run.check_state()?;
         run.check_walls()?;
         run.choose_rows().map_err(|halt| SimulateError::Singular(halt.detail.unwrap_or_default()))?;
@@ -231,6 +233,7 @@ impl<'p> Run<'p> {
         if !failing.is_empty() && !self.options.start.project {
             return Err(SimulateError::InconsistentStart(failing));
         }
+        self.note_largest_terms();
         let drift = self.drift();
         self.motion.audit.constraint_drift = if self.options.start.project { 0.0 } else { drift };
         if drift > f64::EPSILON {
