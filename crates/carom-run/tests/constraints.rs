@@ -73,7 +73,11 @@ velocity = { xl = -0.5, yl = 0.0, xr = -0.5, yr = 0.0 }
     for (name, value) in expected {
         close(signal(&motion.position, name)[0], value, 1e-11);
     }
-    assert!(motion.audit.constraint_drift < 1e-12 && motion.audit.hamiltonian_drift < 1e-12, "{:?}", motion.audit);
+    assert!(
+        motion.audit.constraint_drift < 1e-12 && motion.audit.hamiltonian_drift < 1e-12,
+        "{:?}",
+        motion.audit
+    );
 }
 
 const CARTESIAN: &str = r#"
@@ -122,7 +126,10 @@ fn a_start_off_the_constraint_is_refused_with_the_amount_unless_projected() {
 
 #[test]
 fn variables_that_were_not_given_follow_from_the_constraints() {
-    let motion = run(&CARTESIAN.replace("position = { x = \"sin(1)\", y = \"-cos(1)\" }", "position = { x = 0.6, y = -0.8 }\nvelocity = { x = 0.8 }"));
+    let motion = run(&CARTESIAN.replace(
+        "position = { x = \"sin(1)\", y = \"-cos(1)\" }",
+        "position = { x = 0.6, y = -0.8 }\nvelocity = { x = 0.8 }",
+    ));
     close(signal(&motion.velocity, "y")[0], 0.6, 1e-14);
     close(signal(&motion.velocity, "x")[0], 0.8, 1e-15);
 }
@@ -164,7 +171,8 @@ DRIVE
 [run]
 until = 5.0
 "#;
-    let driven = run(&base.replace("DRIVE", "[driven]\ntheta1 = \"omega*t\"\n[start]\nposition = { theta2 = 0.5 }"));
+    let driven =
+        run(&base.replace("DRIVE", "[driven]\ntheta1 = \"omega*t\"\n[start]\nposition = { theta2 = 0.5 }"));
     let held = run(&base.replace(
         "DRIVE",
         "[holonomic]\ndrive = \"theta1 - omega*t\"\n[start]\nposition = { theta2 = 0.5 }\nvelocity = { theta1 = 2.0 }",
@@ -208,7 +216,11 @@ velocity = { phi = 1.3 }
     for (i, t) in times.iter().enumerate() {
         let a = omega * t;
         close(signal(&motion.position, "x")[i], 3.0 / (2.0 * omega * omega) * a.sin().powi(2), 1e-12);
-        close(signal(&motion.position, "y")[i], 3.0 / (2.0 * omega * omega) * (a - 0.5 * (2.0 * a).sin()), 1e-12);
+        close(
+            signal(&motion.position, "y")[i],
+            3.0 / (2.0 * omega * omega) * (a - 0.5 * (2.0 * a).sin()),
+            1e-12,
+        );
     }
 }
 
@@ -258,7 +270,9 @@ until = 40.0
 #[test]
 fn the_disk_rolls_in_a_corridor_on_its_closed_form_path() {
     // Between hits θ′ and φ′ are constant: x′ = Rθ′ cos φ integrates in closed form.
-    let text = format!("{DISK}[wall.back]\ngap = \"10 + y + R*sin(phi)\"\n[start]\nposition = {{ phi = 0.9 }}\nvelocity = {{ theta = 3.0, phi = 0.11 }}\n[run]\nuntil = 60.0\n");
+    let text = format!(
+        "{DISK}[wall.back]\ngap = \"10 + y + R*sin(phi)\"\n[start]\nposition = {{ phi = 0.9 }}\nvelocity = {{ theta = 3.0, phi = 0.11 }}\n[run]\nuntil = 60.0\n"
+    );
     let motion = run(&text);
     assert!(motion.impacts.len() >= 10, "{}", motion.impacts.len());
     for pair in motion.impacts.windows(2).take(10) {

@@ -79,7 +79,8 @@ fn a_reset_into_a_wall_is_refused() {
 #[test]
 fn an_event_on_a_gap_does_not_fire_at_the_bounce_but_one_beside_it_does() {
     // y reaches −0 at t = 4 exactly when x reaches 4: the impact comes first, then the event on x.
-    let text = thrown("[wall.floor]\ngap = \"y\"\n[event.gap]\nwhen = \"y\"\n[event.x]\nwhen = \"x - 4\"").replace("until = 4.0", "until = 5.0");
+    let text = thrown("[wall.floor]\ngap = \"y\"\n[event.gap]\nwhen = \"y\"\n[event.x]\nwhen = \"x - 4\"")
+        .replace("until = 4.0", "until = 5.0");
     let motion = run(&text);
     assert_eq!(motion.impacts.len(), 1);
     assert_eq!(motion.events.iter().map(|e| e.event).collect::<Vec<_>>(), vec![1], "{:?}", motion.events);
@@ -164,10 +165,18 @@ fn dry_friction_stops_a_block_and_holds_it() {
 fn a_table_input_drives_like_the_cubic_it_samples() {
     let dir = std::env::temp_dir().join(format!("carom-input-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
-    let rows: String = (0..=10).map(|i| { let t = 0.4 * f64::from(i); format!("{t},{}\n", 1.0 - t + 0.25 * t * t * t) }).collect();
+    let rows: String = (0..=10)
+        .map(|i| {
+            let t = 0.4 * f64::from(i);
+            format!("{t},{}\n", 1.0 - t + 0.25 * t * t * t)
+        })
+        .collect();
     let path = dir.join("u.csv");
     std::fs::write(&path, format!("t,u\n{rows}")).unwrap();
-    let text = format!("coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"0\"\n[input]\nu = {{ file = \"{}\", column = \"u\" }}\n[force.push]\ngeneralized = {{ x = \"u\" }}\n[run]\nuntil = 4.0\n", path.display());
+    let text = format!(
+        "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"0\"\n[input]\nu = {{ file = \"{}\", column = \"u\" }}\n[force.push]\ngeneralized = {{ x = \"u\" }}\n[run]\nuntil = 4.0\n",
+        path.display()
+    );
     let model_path = dir.join("model.toml");
     std::fs::write(&model_path, &text).unwrap();
     let (draft, problems) = carom_mech::Draft::read(&model_path).unwrap();
