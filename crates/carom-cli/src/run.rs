@@ -1,0 +1,116 @@
+//! `carom run`: simulate, summarise, write.
+
+use crate::args::Run;
+use crate::failure::Failure;
+use crate::load::{self, load};
+use crate::paint::Paint;
+use crate::simulate::prepare;
+use crate::summary::summary;
+use crate::write;
+use carom::show::table;
+use carom::{Diagnostic, Model, Motion, Options, Sampling};
+use std::path::Path;
+
+/// Runs the command; the exit code says whether the motion ended as asked for.
+///
+/// # Errors
+/// If the model or the options are wrong, or a file cannot be read or written.
+pub fn run(args: &Run) -> Result<u8, Failure> {
+    if let Some(output) = &args.output {
+        form(output)?;
+        write::probe(output)?;
+    }
+    let mut loaded = load(&args.model)?;
+    loaded.simulate(&args.simulate);
+    let at = loaded.samples(&args.samples);
+    let file = loaded.file.clone();
+    let model = loaded.check(args.model.quiet)?;
+    let mut options = Options::of(&model);
+    if let Some(times) = at {
+        options.sampling = Sampling::At(times);
+    }
+    options.sensitivity = args.sensitivity;
+    let prepared = prepare(model, &file)?;
+    let motion = prepared.simulate(&options, args.repeat, args.model.quiet || args.json, &file)?;
+    let model = &prepared.mechanics.model;
+
+    if !args.model.quiet {
+        let warnings: Vec<Diagnostic> = motion.warnings.iter().map(Diagnostic::warning).collect();
+        load::report(&warnings, &file, false);
+    }
+    if let Some(output) = &args.output {
+        save(output, &motion, model)?;
+    }
+    if args.json {
+        write::stdout(&table::json(&motion, model))?;
+    } else if !args.model.quiet {
+        write::stdout(&summary(&motion, model, Paint::stdout()))?;
+    }
+    Ok(code(&motion))
+}
+
+/// 0 if it ended as asked for, else 2.
+pub fn code(motion: &Motion) -> u8 {
+    if motion.stop.reason.is_complete() { 0 } else { 2 }
+}
+
+/// The forms a motion can be written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Csv,
+    Json,
+    Npz,
+    Parquet,
+}
+
+fn form(output: &str) -> Result<Form, Failure> {
+    match Path::new(output).extension().and_then(|e| e.to_str()) {
+        Some("csv") => Ok(Form::Csv),
+        Some("json") => Ok(Form::Json),
+        Some("npz") => Ok(Form::Npz),
+        Some("parquet") => Ok(Form::Parquet),
+        Some("svg" | "png" | "html" | "gif" | "mp4") => {
+            Err(Failure::wrong(format!("{output} is a picture: use `carom show MODEL -o {output}`")))
+        }
+        _ if output.starts_with("/dev/") => Ok(Form::Csv),
+        _ => Err(Failure::wrong(format!("cannot tell the format of {output}: use .csv, .json, .npz or .parquet"))),
+    }
+}
+
+/// Writes a motion; impacts, contacts and events go into a second file where the first has no room for them.
+fn save(output: &str, motion: &Motion, model: &Model) -> Result<(), Failure> {
+    let samples = table::samples(motion, model);
+    let happenings = table::happenings(motion, model);
+    match form(output)? {
+        Form::Json => write::file(output, table::json(motion, model).as_bytes()),
+        Form::Npz => {
+            let bytes = table::npz(&[("", &samples), ("impacts.", &happenings)]).map_err(Failure::File)?;
+            write::file(output, &bytes)
+        }
+        Form::Csv => {
+            write::file(output, &table::csv(&samples))?;
+            second(output, happenings.rows() > 0, &table::csv(&happenings))
+        }
+        Form::Parquet => {
+            write::file(output, &table::parquet(&samples))?;
+            second(output, happenings.rows() > 0, &table::parquet(&happenings))
+        }
+    }
+}
+
+/// `NAME.impacts.csv` beside `NAME.csv`; nothing happened: no file, and an old one is not left standing.
+fn second(output: &str, needed: bool, bytes: &[u8]) -> Result<(), Failure> {
+    let path = Path::new(output);
+    let (Some(stem), Some(extension)) = (path.file_stem(), path.extension()) else { return Ok(()) };
+    let name = format!("{}.impacts.{}", stem.to_string_lossy(), extension.to_string_lossy());
+    let path = path.with_file_name(name);
+    if needed {
+        return write::file(&path.to_string_lossy(), bytes);
+    }
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::write(&path.to_string_lossy(), &error))
+        }
+        _ => Ok(()),
+    }
+}

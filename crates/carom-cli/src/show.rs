@@ -1,0 +1,81 @@
+//! `carom show`: a motion as a picture.
+
+use crate::args::Show;
+use crate::failure::Failure;
+use crate::load::{self, load};
+use crate::run;
+use crate::simulate::prepare;
+use crate::write;
+use carom::show::draw::Theme;
+use carom::show::plot;
+use carom::{Diagnostic, Options, Sampling};
+use std::path::Path;
+
+/// Samples of the first run, which finds out how many a smooth picture needs.
+const SCOUT: usize = 2;
+
+/// Runs the command; the exit code says whether the motion ended as asked for.
+///
+/// # Errors
+/// If the model or the options are wrong, or a file cannot be read or written.
+pub fn show(args: &Show) -> Result<u8, Failure> {
+    let form = form(&args.output)?;
+    write::probe(&args.output)?;
+    let mut loaded = load(&args.model)?;
+    loaded.simulate(&args.simulate);
+    let at = loaded.samples(&args.samples);
+    let file = loaded.file.clone();
+    let model = loaded.check(args.model.quiet)?;
+    let mut options = Options::of(&model);
+    let prepared = prepare(model, &file)?;
+    match at {
+        Some(times) => options.sampling = Sampling::At(times),
+        None if args.samples.samples.is_some() => {}
+        None => {
+            options.sampling = Sampling::Even(SCOUT);
+            let scout = prepared.simulate(&options, 1, args.model.quiet, &file)?;
+            options.sampling = Sampling::Even(plot::samples_for(scout.audit.steps, scout.impacts.len()));
+        }
+    }
+    let motion = prepared.simulate(&options, 1, args.model.quiet, &file)?;
+    if !args.model.quiet {
+        let warnings: Vec<Diagnostic> = motion.warnings.iter().map(Diagnostic::warning).collect();
+        load::report(&warnings, &file, false);
+    }
+    let theme = if args.dark { Theme::Dark } else { Theme::Light };
+    let style = plot::Style { theme, ..plot::Style::default() };
+    let bytes = match form {
+        Form::Svg => plot::svg(&prepared.mechanics, &motion, &args.plot, style).map(String::into_bytes),
+        Form::Png => plot::png(&prepared.mechanics, &motion, &args.plot, style),
+    };
+    let bytes = bytes.map_err(|problems| {
+        load::report(&problems, &file, false);
+        Failure::Reported(1)
+    })?;
+    write::file(&args.output, &bytes)?;
+    if !args.model.quiet {
+        eprintln!("wrote {}", args.output);
+        if !motion.stop.reason.is_complete() {
+            let detail = motion.stop.detail.as_deref().map(|d| format!(": {d}")).unwrap_or_default();
+            eprintln!("the motion ended at t = {}, {}{detail}", motion.stop.time, motion.stop.reason.name());
+        }
+    }
+    Ok(run::code(&motion))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Svg,
+    Png,
+}
+
+fn form(output: &str) -> Result<Form, Failure> {
+    match Path::new(output).extension().and_then(|e| e.to_str()) {
+        Some("svg") => Ok(Form::Svg),
+        Some("png") => Ok(Form::Png),
+        Some("csv" | "json" | "npz" | "parquet") => {
+            Err(Failure::wrong(format!("{output} is a table: use `carom run MODEL -o {output}`")))
+        }
+        _ => Err(Failure::wrong(format!("cannot tell the format of {output}: use .svg or .png"))),
+    }
+}

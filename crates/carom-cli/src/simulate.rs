@@ -1,0 +1,133 @@
+//! From a checked model to a motion, with the clock, the progress bar and Ctrl-C that the library does not have.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::load;
+use carom::{Diagnostic, Mechanics, Model, Motion, Options, Program, Progress, SimulateError};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// A run shorter than this shows no progress.
+const PATIENCE: Duration = Duration::from_millis(700);
+/// Positions of the bar.
+const BAR: u64 = 1000;
+
+/// A model ready to be simulated.
+pub struct Prepared {
+    pub mechanics: Mechanics,
+    pub program: Program,
+    pub derive_seconds: f64,
+    pub compile_seconds: f64,
+}
+
+/// Derives and compiles a model.
+///
+/// # Errors
+/// If that is impossible; already reported then.
+pub fn prepare(model: Model, file: &str) -> Result<Prepared, Failure> {
+    let begin = Instant::now();
+    let mechanics = derive(model, file)?;
+    let derive_seconds = begin.elapsed().as_secs_f64();
+    let begin = Instant::now();
+    let program = Program::compile(&mechanics).map_err(|error| refuse(&error, file))?;
+    let compile_seconds = begin.elapsed().as_secs_f64();
+    Ok(Prepared { mechanics, program, derive_seconds, compile_seconds })
+}
+
+/// Derives a model.
+///
+/// # Errors
+/// If that is impossible; already reported then.
+pub fn derive(model: Model, file: &str) -> Result<Mechanics, Failure> {
+    carom::derive(model).map_err(|problems| {
+        load::report(&problems, file, false);
+        Failure::Reported(1)
+    })
+}
+
+/// Reports why nothing was simulated.
+fn refuse(error: &SimulateError, file: &str) -> Failure {
+    let mut problems: Vec<Diagnostic> = error.messages().into_iter().map(Diagnostic::error).collect();
+    if let (Some(last), Some(hint)) = (problems.last_mut(), error.hint()) {
+        last.hint = Some(hint.to_owned());
+    }
+    load::report(&problems, file, false);
+    Failure::Reported(1)
+}
+
+impl Prepared {
+    /// Simulates `repeat` times and keeps the shortest time.
+    ///
+    /// # Errors
+    /// If the start or the options are wrong; already reported then.
+    pub fn simulate(&self, options: &Options, repeat: u32, quiet: bool, file: &str) -> Result<Motion, Failure> {
+        interrupt::listen();
+        let mut best: Option<(Motion, f64)> = None;
+        for _ in 0..repeat {
+            let begin = Instant::now();
+            let mut watch = Watch::new(quiet);
+            let result = carom::simulate_with(&self.program, options, &mut |progress| watch.go_on(progress));
+            let seconds = begin.elapsed().as_secs_f64();
+            watch.end();
+            let motion = result.map_err(|error| refuse(&error, file))?;
+            best = match best {
+                Some((first, shortest)) => Some((first, shortest.min(seconds))),
+                None => Some((motion, seconds)),
+            };
+            if interrupt::interrupted() {
+                break;
+            }
+        }
+        let Some((mut motion, seconds)) = best else {
+            return Err(Failure::wrong("--repeat must be at least 1"));
+        };
+        motion.audit.derive_seconds = self.derive_seconds;
+        motion.audit.compile_seconds = self.compile_seconds;
+        motion.audit.simulate_seconds = seconds;
+        Ok(motion)
+    }
+}
+
+/// Shows progress on a terminal once a run takes long, and listens for Ctrl-C.
+struct Watch {
+    begin: Instant,
+    quiet: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl Watch {
+    fn new(quiet: bool) -> Watch {
+        Watch { begin: Instant::now(), quiet, bar: None }
+    }
+
+    /// Called every now and then; `false` asks the simulation to stop.
+    fn go_on(&mut self, progress: &Progress) -> bool {
+        if !self.quiet && self.begin.elapsed() > PATIENCE {
+            let bar = self.bar.get_or_insert_with(bar);
+            let span = progress.until - progress.from;
+            let done = if span > 0.0 { (progress.time - progress.from) / span } else { 1.0 };
+            bar.set_position((done.clamp(0.0, 1.0) * BAR as f64) as u64);
+            let rate = (progress.time - progress.from) / self.begin.elapsed().as_secs_f64();
+            bar.set_message(format!(
+                "t = {:.6} of {}, {} impacts, {:.3} time units/s",
+                progress.time, progress.until, progress.impacts, rate
+            ));
+        }
+        !interrupt::interrupted()
+    }
+
+    fn end(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A bar on standard error; hidden when that is not a terminal.
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(BAR), ProgressDrawTarget::stderr_with_hz(10));
+    if let Ok(style) = ProgressStyle::with_template("  {wide_bar} {percent:>3} %  {msg}  {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}

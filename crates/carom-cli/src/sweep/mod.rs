@@ -1,0 +1,289 @@
+//! `carom sweep`: many trajectories of one model, one row each, in input order.
+//!
+//! Promise: rows do not depend on the number of threads or on interruptions; a trajectory that fails is a row that says
+//! why; memory does not grow with the number of rows.
+
+mod journal;
+mod plan;
+mod table;
+mod vary;
+
+use crate::args::Sweep;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::load::load;
+use crate::simulate::{Prepared, prepare};
+use crate::summary::{count, duration};
+use crate::write;
+use carom::{Options, Sampling};
+use cpu_time::ProcessTime;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use journal::{ImpactRow, Journal, Record, checksum};
+use plan::Plan;
+use rayon::prelude::*;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use table::{Form, Layout, What};
+use vary::Variation;
+
+/// A block of trajectories should take about this long: often enough for progress, journal and Ctrl-C.
+const BLOCK_SECONDS: f64 = 0.25;
+/// Never more trajectories in memory at once.
+const LARGEST_BLOCK: u64 = 1 << 14;
+/// Random sweeps without `--count`.
+const DEFAULT_COUNT: u64 = 100;
+
+/// Runs the command.
+///
+/// # Errors
+/// If the model or the options are wrong, or a file cannot be read or written.
+pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
+    let form = args.output.as_deref().map(Form::of).transpose()?;
+    let plan = plan(args)?;
+    let mut loaded = load(&args.model)?;
+    loaded.simulate(&args.simulate);
+    let file = loaded.file.clone();
+    let fingerprint = fingerprint(args, &loaded.draft.sources.iter().map(|s| s.text.as_str()).collect::<Vec<_>>(), &plan);
+    let draft = loaded.draft.clone();
+    let model = loaded.check(args.model.quiet)?;
+    let variation = Variation::new(&model, draft, &plan)?;
+    let mut options = Options::of(&model);
+    // The first and the last state are all a row needs.
+    options.sampling = Sampling::Even(2);
+    let prepared = prepare(model, &file)?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(args.threads.unwrap_or(0) as usize)
+        .build()
+        .map_err(|error| Failure::wrong(format!("cannot start threads: {error}")))?;
+
+    let spool = Spool::new(args)?;
+    let (mut journal, done) = Journal::open(&spool.path, fingerprint, args.resume)?;
+    if done > 0 && !args.model.quiet {
+        eprintln!("going on after {done} of {}", plan.count);
+    }
+    interrupt::listen();
+    let worker = Worker { prepared: &prepared, variation: &variation, plan: &plan, options, impacts: args.impacts };
+    let mut tally = Tally::default();
+    if done > 0 {
+        tally.read(&spool.path)?;
+    }
+    let (begin, cpu) = (Instant::now(), ProcessTime::now());
+    let bar = progress(plan.count, done, args.model.quiet || args.json);
+    let mut next = done;
+    let mut block = 4 * pool.current_num_threads() as u64;
+    while next < plan.count && !interrupt::interrupted() {
+        let end = plan.count.min(next + block);
+        let started = Instant::now();
+        let records: Vec<Option<Record>> =
+            pool.install(|| (next..end).into_par_iter().map(|index| worker.trajectory(index)).collect());
+        // An interrupted block keeps the rows before the first that was cut short.
+        let records: Vec<Record> = records.into_iter().map_while(|record| record).collect();
+        journal.append(&records)?;
+        records.iter().for_each(|record| tally.add(record));
+        next += records.len() as u64;
+        bar.set_position(next);
+        let seconds = started.elapsed().as_secs_f64().max(1e-6);
+        let scaled = (block as f64 * BLOCK_SECONDS / seconds) as u64;
+        block = scaled.clamp(block / 2, block * 2).clamp(pool.current_num_threads() as u64, LARGEST_BLOCK);
+    }
+    bar.finish_and_clear();
+    let (seconds, cpu_seconds) = (begin.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+
+    let layout = Layout { plan: &plan, model: &prepared.mechanics.model };
+    match (&args.output, form) {
+        (Some(output), Some(form)) => {
+            layout.write(&spool.path, output, form, What::Trajectories)?;
+            if args.impacts {
+                layout.write(&spool.path, &impacts_file(output), form, What::Impacts)?;
+            }
+        }
+        _ if !args.json => layout.print(&spool.path)?,
+        _ => {}
+    }
+    let complete = next == plan.count;
+    if complete {
+        journal.remove();
+    }
+    if args.json {
+        let summary = json!({
+            "trajectories": next,
+            "stops": tally.stops,
+            "threads": pool.current_num_threads(),
+            "seconds": seconds,
+            "cpu_seconds": cpu_seconds,
+        });
+        write::stdout(&format!("{summary}\n"))?;
+    } else if !args.model.quiet {
+        eprintln!("{}", tally.sentence(next, seconds));
+    }
+    if complete {
+        return Ok(0);
+    }
+    let hint = if args.output.is_some() { "; the same command with --resume goes on" } else { "" };
+    eprintln!("interrupted after {next} of {} trajectories{hint}", plan.count);
+    Ok(2)
+}
+
+fn plan(args: &Sweep) -> Result<Plan, Failure> {
+    if let Some(file) = &args.table {
+        if file.ends_with(".parquet") {
+            return Err(Failure::wrong(format!("{file}: starts are read from csv; convert the table to .csv")));
+        }
+        let text = std::fs::read_to_string(file).map_err(|error| Failure::read(file, &error))?;
+        return Plan::table(&text, file);
+    }
+    match (args.vary.is_empty(), args.random.is_empty()) {
+        (false, true) => Plan::grid(&args.vary),
+        (true, false) => Plan::random(&args.random, args.count.unwrap_or(DEFAULT_COUNT), args.seed),
+        (true, true) => Err(Failure::wrong(
+            "nothing is varied\n  hint: add --vary \"theta=-1..1:100\", --random \"theta=-1..1\" or --table starts.csv",
+        )),
+        (false, false) => Err(Failure::wrong("--vary makes a grid, --random draws: use one of them")),
+    }
+}
+
+/// A number that changes when the question does: model, options, inputs, program version.
+fn fingerprint(args: &Sweep, texts: &[&str], plan: &Plan) -> u64 {
+    let simulate = &args.simulate;
+    let question = format!(
+        "{}\n{texts:?}\n{:?}{:?}{:?}{:?}\n{}\n{plan:?}",
+        env!("CARGO_PKG_VERSION"),
+        simulate.until,
+        simulate.tolerance,
+        simulate.project,
+        simulate.option,
+        args.impacts,
+    );
+    checksum(question.as_bytes())
+}
+
+fn impacts_file(output: &str) -> String {
+    match output.rsplit_once('.') {
+        Some((stem, extension)) => format!("{stem}.impacts.{extension}"),
+        None => format!("{output}.impacts"),
+    }
+}
+
+/// Where the journal is: beside the output, or in a folder that vanishes.
+struct Spool {
+    path: PathBuf,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Spool {
+    fn new(args: &Sweep) -> Result<Spool, Failure> {
+        if let Some(output) = &args.output {
+            write::probe(output)?;
+            return Ok(Spool { path: Journal::path(output), _folder: None });
+        }
+        let folder = tempfile::tempdir().map_err(|error| Failure::write("a temporary folder", &error))?;
+        Ok(Spool { path: folder.path().join("sweep.part"), _folder: Some(folder) })
+    }
+}
+
+/// What one trajectory needs.
+struct Worker<'a> {
+    prepared: &'a Prepared,
+    variation: &'a Variation,
+    plan: &'a Plan,
+    options: Options,
+    impacts: bool,
+}
+
+impl Worker<'_> {
+    /// The row of one trajectory; `None` when it was interrupted.
+    fn trajectory(&self, index: u64) -> Option<Record> {
+        if interrupt::interrupted() {
+            return None;
+        }
+        let invalid = |error: String| Record {
+            stop: "invalid".to_owned(),
+            time: f64::NAN,
+            hamiltonian_drift: f64::NAN,
+            error,
+            ..Record::default()
+        };
+        let options = match self.variation.options(&self.options, &self.plan.row(index)) {
+            Ok(options) => options,
+            Err(error) => return Some(invalid(error)),
+        };
+        let result = carom::simulate_with(&self.prepared.program, &options, &mut |_| !interrupt::interrupted());
+        let motion = match result {
+            Ok(motion) => motion,
+            Err(error) => return Some(invalid(error.to_string())),
+        };
+        if motion.stop.reason == carom::StopReason::Interrupted {
+            return None;
+        }
+        let signals = motion.position.iter().chain(&motion.velocity).chain(&motion.output);
+        let numbers = signals.map(|s| s.values.last().copied().unwrap_or(f64::NAN)).collect();
+        let mut impact_rows = Vec::new();
+        if self.impacts {
+            for impact in &motion.impacts {
+                for (k, &wall) in impact.walls.iter().enumerate() {
+                    let state = impact.position.iter().chain(&impact.velocity_after).copied().collect();
+                    let impulse = impact.impulse.get(k).copied().unwrap_or(f64::NAN);
+                    impact_rows.push(ImpactRow { time: impact.time, wall: wall as u32, impulse, state });
+                }
+            }
+        }
+        Some(Record {
+            stop: motion.stop.reason.name().to_owned(),
+            time: motion.stop.time,
+            impacts: motion.impacts.len() as u64,
+            numbers,
+            hamiltonian_drift: motion.audit.hamiltonian_drift,
+            error: motion.stop.detail.filter(|_| !motion.stop.reason.is_complete()).unwrap_or_default(),
+            impact_rows,
+        })
+    }
+}
+
+/// How the trajectories ended.
+#[derive(Default)]
+struct Tally {
+    stops: BTreeMap<String, u64>,
+    impacts: u64,
+}
+
+impl Tally {
+    fn add(&mut self, record: &Record) {
+        *self.stops.entry(record.stop.clone()).or_default() += 1;
+        self.impacts += record.impacts;
+    }
+
+    /// Counts what a journal already holds.
+    fn read(&mut self, path: &std::path::Path) -> Result<(), Failure> {
+        let mut reader = journal::Reader::open(path)?;
+        while let Some(record) = reader.next()? {
+            self.add(&record);
+        }
+        Ok(())
+    }
+
+    fn sentence(&self, trajectories: u64, seconds: f64) -> String {
+        let stops: Vec<String> = self.stops.iter().map(|(stop, n)| format!("{n} {}", stop.replace('_', " "))).collect();
+        let rate = trajectories as f64 / seconds.max(1e-9);
+        let what = if trajectories == 1 { "trajectory" } else { "trajectories" };
+        let impacts = count(self.impacts, "impact");
+        format!(
+            "{trajectories} {what} ({}), {impacts}, {} ({rate:.0} per second)",
+            stops.join(", "),
+            duration(seconds)
+        )
+    }
+}
+
+fn progress(total: u64, done: u64, quiet: bool) -> ProgressBar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(5) };
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    if let Ok(style) = ProgressStyle::with_template("  {wide_bar} {pos} of {len}  {per_sec}  {eta} left") {
+        bar.set_style(style);
+    }
+    bar.set_position(done);
+    bar.reset_eta();
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}

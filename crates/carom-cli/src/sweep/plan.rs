@@ -1,0 +1,270 @@
+//! Which trajectories a sweep has: a grid, random draws or the rows of a table. Any row can be asked for at any time, so
+//! nothing has to be kept and an interrupted sweep can go on anywhere.
+
+use crate::failure::Failure;
+
+/// The values of one varied quantity.
+#[derive(Clone, PartialEq, Debug)]
+enum Axis {
+    /// Evenly spaced, both ends included.
+    Range { from: f64, to: f64, count: u64 },
+    /// As given.
+    List(Vec<f64>),
+}
+
+/// All trajectories of a sweep.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plan {
+    /// The varied quantities: parameters, coordinates, velocities as `x'`, momenta.
+    pub names: Vec<String>,
+    /// Number of trajectories.
+    pub count: u64,
+    source: Source,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Source {
+    /// Every combination; the last axis runs fastest.
+    Grid(Vec<Axis>),
+    /// Uniform in [from, to), from the seed, the row and the column alone.
+    Random { ranges: Vec<(f64, f64)>, seed: u64 },
+    /// Row after row.
+    Table(Vec<f64>),
+}
+
+impl Plan {
+    /// A grid from `NAME=A..B:N` and `NAME=A,B,C`.
+    ///
+    /// # Errors
+    /// If one of them cannot be read.
+    pub fn grid(vary: &[String]) -> Result<Plan, Failure> {
+        let mut names = Vec::new();
+        let mut axes = Vec::new();
+        for text in vary {
+            let (name, values) = named(text, "--vary")?;
+            names.push(name);
+            axes.push(axis(values, text)?);
+        }
+        let count = axes.iter().try_fold(1u64, |n, axis| n.checked_mul(axis.len()));
+        let Some(count) = count else {
+            return Err(Failure::wrong("the grid of --vary has more points than can be counted"));
+        };
+        Plan { names, count, source: Source::Grid(axes) }.distinct()
+    }
+
+    /// Random draws from `NAME=A..B`.
+    ///
+    /// # Errors
+    /// If one of them cannot be read.
+    pub fn random(random: &[String], count: u64, seed: u64) -> Result<Plan, Failure> {
+        let mut names = Vec::new();
+        let mut ranges = Vec::new();
+        for text in random {
+            let (name, values) = named(text, "--random")?;
+            let range = values.split_once("..").and_then(|(a, b)| Some((number(a)?, number(b)?)));
+            let Some(range) = range else {
+                return Err(Failure::wrong(format!("`--random {text}` is not NAME=A..B with two numbers")));
+            };
+            names.push(name);
+            ranges.push(range);
+        }
+        Plan { names, count, source: Source::Random { ranges, seed } }.distinct()
+    }
+
+    /// The rows of a csv table; its header names what they are.
+    ///
+    /// # Errors
+    /// If a row has another length than the header, or something in it is not a number.
+    pub fn table(text: &str, file: &str) -> Result<Plan, Failure> {
+        let mut lines = text.trim_start_matches('\u{feff}').lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let Some((_, header)) = lines.next() else {
+            return Err(Failure::wrong(format!("{file} is empty; its first line must name the columns")));
+        };
+        let names: Vec<String> = header.split(',').map(|name| name.trim().trim_matches('"').to_owned()).collect();
+        let mut values = Vec::new();
+        let mut count = 0;
+        for (index, line) in lines {
+            let before = values.len();
+            for field in line.split(',') {
+                let field = field.trim().trim_matches('"');
+                let Some(value) = number(field) else {
+                    return Err(Failure::wrong(format!("{file}:{}: `{field}` is not a number", index + 1)));
+                };
+                values.push(value);
+            }
+            if values.len() - before != names.len() {
+                let (found, wanted) = (values.len() - before, names.len());
+                return Err(Failure::wrong(format!(
+                    "{file}:{}: {found} values under {wanted} column names",
+                    index + 1
+                )));
+            }
+            count += 1;
+        }
+        Plan { names, count, source: Source::Table(values) }.distinct()
+    }
+
+    fn distinct(self) -> Result<Plan, Failure> {
+        for (i, name) in self.names.iter().enumerate() {
+            if self.names[..i].contains(name) {
+                return Err(Failure::wrong(format!("`{name}` is varied twice")));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The values of trajectory `index`, one per name.
+    pub fn row(&self, index: u64) -> Vec<f64> {
+        match &self.source {
+            Source::Grid(axes) => {
+                let mut rest = index;
+                let mut row: Vec<f64> = Vec::with_capacity(axes.len());
+                for axis in axes.iter().rev() {
+                    row.push(axis.value(rest % axis.len()));
+                    rest /= axis.len();
+                }
+                row.reverse();
+                row
+            }
+            Source::Random { ranges, seed } => ranges
+                .iter()
+                .enumerate()
+                .map(|(column, (from, to))| {
+                    let u = uniform(*seed, index, column as u64);
+                    from + (to - from) * u
+                })
+                .collect(),
+            Source::Table(values) => {
+                let width = self.names.len();
+                let at = index as usize * width;
+                values[at..at + width].to_vec()
+            }
+        }
+    }
+}
+
+impl Axis {
+    fn len(&self) -> u64 {
+        match self {
+            Axis::Range { count, .. } => *count,
+            Axis::List(values) => values.len() as u64,
+        }
+    }
+
+    fn value(&self, index: u64) -> f64 {
+        match self {
+            Axis::Range { from, to, count } => {
+                if index + 1 == *count && index > 0 {
+                    return *to;
+                }
+                let steps = (count - 1).max(1) as f64;
+                from + (to - from) * (index as f64 / steps)
+            }
+            Axis::List(values) => values[index as usize],
+        }
+    }
+}
+
+fn named<'a>(text: &'a str, option: &str) -> Result<(String, &'a str), Failure> {
+    match text.split_once('=') {
+        Some((name, values)) if !name.trim().is_empty() => {
+            Ok((name.trim().replace(['′', '’'], "'"), values.trim()))
+        }
+        _ => Err(Failure::wrong(format!("`{option} {text}` is not NAME=VALUES; write {option} \"theta'=-1..1:100\""))),
+    }
+}
+
+fn axis(values: &str, text: &str) -> Result<Axis, Failure> {
+    let wrong = || Failure::wrong(format!("`--vary {text}`: write NAME=A..B:N (N numbers from A to B) or NAME=A,B,C"));
+    if let Some((from, rest)) = values.split_once("..") {
+        let (to, count) = rest.split_once(':').ok_or_else(wrong)?;
+        let (from, to) = (number(from).ok_or_else(wrong)?, number(to).ok_or_else(wrong)?);
+        let count: u64 = count.trim().parse().map_err(|_| wrong())?;
+        if count == 0 {
+            return Err(wrong());
+        }
+        return Ok(Axis::Range { from, to, count });
+    }
+    let list: Option<Vec<f64>> = values.split(',').map(number).collect();
+    list.map(Axis::List).ok_or_else(wrong)
+}
+
+/// A finite number, or a constant formula as `-pi/2`.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if let Ok(value) = text.parse::<f64>() {
+        return value.is_finite().then_some(value);
+    }
+    let mut dag = carom::expr::Dag::new();
+    let mut unknown = |_: &mut carom::expr::Dag, name: carom::expr::Name<'_>| {
+        Err(carom::expr::Problem { span: name.span, message: "unknown name".to_owned(), hint: None })
+    };
+    let expr = carom::expr::parse(&mut dag, text, &mut unknown).ok()?;
+    let value = dag.evaluate(expr, |_| f64::NAN);
+    value.is_finite().then_some(value)
+}
+
+/// A number in [0, 1) that depends on nothing but its three arguments: splitmix64 over a mixed counter.
+fn uniform(seed: u64, row: u64, column: u64) -> f64 {
+    let mut z = mix(mix(mix(seed) ^ row) ^ column);
+    z >>= 11;
+    z as f64 / (1u64 << 53) as f64
+}
+
+fn mix(x: u64) -> u64 {
+    let mut z = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|t| (*t).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_grid_has_every_combination_once_and_both_ends_exactly() {
+        let plan = Plan::grid(&strings(&["x=-1..1:3", "m=1,2"])).unwrap();
+        let rows: Vec<Vec<f64>> = (0..plan.count).map(|i| plan.row(i)).collect();
+        assert_eq!(rows, [[-1.0, 1.0], [-1.0, 2.0], [0.0, 1.0], [0.0, 2.0], [1.0, 1.0], [1.0, 2.0]]);
+        let plan = Plan::grid(&strings(&["x=0.1..0.7:7"])).unwrap();
+        assert_eq!((plan.row(0)[0], plan.row(6)[0]), (0.1, 0.7));
+        assert_eq!(Plan::grid(&strings(&["x=5..9:1"])).unwrap().row(0), [5.0]);
+        assert_eq!(Plan::grid(&strings(&["x=-pi..pi:3"])).unwrap().row(2), [std::f64::consts::PI]);
+    }
+
+    #[test]
+    fn random_rows_do_not_depend_on_each_other_and_fill_their_range() {
+        let plan = Plan::random(&strings(&["x=-2..4", "y=0..1"]), 10_000, 7).unwrap();
+        let xs: Vec<f64> = (0..plan.count).map(|i| plan.row(i)[0]).collect();
+        assert_eq!(plan.row(17), plan.row(17));
+        assert!(xs.iter().all(|x| (-2.0..4.0).contains(x)));
+        // Mean 1, standard error 6/sqrt(12*10^4) = 0.0173: five of them.
+        let mean = xs.iter().sum::<f64>() / xs.len() as f64;
+        assert!((mean - 1.0).abs() < 5.0 * 0.0173, "{mean}");
+        assert_ne!(Plan::random(&strings(&["x=-2..4"]), 1, 8).unwrap().row(0)[0], xs[0]);
+    }
+
+    #[test]
+    fn a_table_is_read_row_by_row_and_its_mistakes_have_a_line() {
+        let plan = Plan::table("theta,theta'\n1,2\n\n3.5,-4e-3\n", "s.csv").unwrap();
+        assert_eq!((plan.count, plan.row(1)), (2, vec![3.5, -4e-3]));
+        let message = Plan::table("a,b\n1,2\n3\n", "s.csv").unwrap_err().to_string();
+        assert!(message.starts_with("s.csv:3: 1 values under 2"), "{message}");
+        assert!(Plan::table("a\nx\n", "s.csv").is_err());
+        assert!(Plan::table("", "s.csv").is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused() {
+        for text in ["x", "x=", "=1", "x=1..2", "x=1..2:0", "x=a..b:3", "x=1,,2", "x=nan", "x=1..inf:3"] {
+            assert!(Plan::grid(&strings(&[text])).is_err(), "{text}");
+        }
+        assert!(Plan::random(&strings(&["x=1"]), 1, 0).is_err());
+        assert!(Plan::grid(&strings(&["x=1", "x=2"])).is_err());
+    }
+}

@@ -1,0 +1,187 @@
+//! What programs rely on: fields of the JSON results, exit codes, files.
+
+mod support;
+
+use std::fs;
+use support::{carom, carom_in, carom_with, numbers};
+
+#[test]
+fn run_prints_one_object_with_every_field_of_the_contract() {
+    let motion = carom(&["run", "double_pendulum_wall", "--json"]).expect(0).json();
+    let keys: Vec<&str> = motion.as_object().unwrap().keys().map(String::as_str).collect();
+    for key in [
+        "model",
+        "stop",
+        "time",
+        "position",
+        "velocity",
+        "momentum",
+        "hamiltonian",
+        "energy",
+        "multiplier",
+        "contact_force",
+        "driving_force",
+        "output",
+        "impacts",
+        "contacts",
+        "grazes",
+        "events",
+        "warnings",
+        "audit",
+    ] {
+        assert!(keys.contains(&key), "{key} is missing in {keys:?}");
+    }
+    assert_eq!(motion["model"], "Double pendulum against a wall");
+    assert_eq!(motion["stop"]["reason"], "reached");
+    assert_eq!(motion["stop"]["time"], 10.0);
+    assert!(motion["stop"]["detail"].is_null());
+    assert_eq!(numbers(&motion["time"]).len(), 201);
+    assert_eq!(numbers(&motion["position"]["theta2"]).len(), 201);
+    assert_eq!(numbers(&motion["output"]["tip_speed"]).len(), 201);
+    assert_eq!(numbers(&motion["contact_force"]["left"]).len(), 201);
+    assert_eq!(motion["impacts"].as_array().unwrap().len(), 7);
+    let first = &motion["impacts"][0];
+    assert_eq!(first["walls"][0], "left");
+    for key in [
+        "time",
+        "impulse",
+        "reaction_impulse",
+        "driving_impulse",
+        "gap_rate_before",
+        "gap_rate_after",
+        "position",
+        "velocity_before",
+        "velocity_after",
+        "hamiltonian_before",
+        "hamiltonian_after",
+    ] {
+        assert!(!first[key].is_null(), "{key}");
+    }
+    let audit = &motion["audit"];
+    for key in ["steps", "derive_seconds", "compile_seconds", "simulate_seconds", "hamiltonian_drift"] {
+        assert!(audit[key].is_number(), "{key}");
+    }
+}
+
+#[test]
+fn the_first_impacts_are_those_that_are_known() {
+    let motion = carom(&["run", "double_pendulum_wall", "--json"]).expect(0).json();
+    let known = [0.845724416263871, 2.539296454065522, 4.251328403262459];
+    for (impact, known) in motion["impacts"].as_array().unwrap().iter().zip(known) {
+        let time = impact["time"].as_f64().unwrap();
+        assert!((time - known).abs() < 1e-11, "{time} {known}");
+    }
+}
+
+#[test]
+fn options_change_parameters_start_end_and_samples() {
+    let run = |options: &[&str]| {
+        let mut arguments = vec!["run", "bouncing_mass", "--json"];
+        arguments.extend(options);
+        carom(&arguments).expect(0).json()
+    };
+    let motion = run(&["--at", "0.25,0,0.5"]);
+    assert_eq!(numbers(&motion["time"]).len(), 3);
+    assert_eq!(numbers(&run(&["--samples", "7"])["time"]).len(), 7);
+    assert_eq!(run(&["--until", "1.5"])["stop"]["time"], 1.5);
+    // y = 2 − t² for g = 2 from rest.
+    let motion = run(&["--set", "g=2", "--start", "y=2,y'=0", "--at", "1"]);
+    assert!((numbers(&motion["position"]["y"])[0] - 1.0).abs() < 1e-14);
+    // Formulas are values too.
+    let motion = run(&["--set", "g=sqrt(4)", "--start", "y=pi/pi+1", "--start", "y'=0", "--at", "1"]);
+    assert!((numbers(&motion["position"]["y"])[0] - 1.0).abs() < 1e-14);
+}
+
+#[test]
+fn the_model_may_come_from_standard_input() {
+    let text = carom::gallery::find("bouncing_mass").unwrap().text;
+    let piped = carom_with(text, &["run", "-", "--json", "--at", "5"]).expect(0).json();
+    let named = carom(&["run", "bouncing_mass", "--json", "--at", "5"]).expect(0).json();
+    assert_eq!(piped["position"], named["position"]);
+}
+
+#[test]
+fn a_motion_that_ends_early_exits_2_and_still_delivers() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["run", "guiding_centre", "--json", "-o", "out.csv"];
+    let motion = carom_in(folder.path(), &arguments).expect(2).json();
+    let time = motion["stop"]["time"].as_f64().unwrap();
+    assert!((time - std::f64::consts::PI / 8f64.sqrt()).abs() < 1e-12, "{time}");
+    assert!(fs::read_to_string(folder.path().join("out.csv")).unwrap().lines().count() > 10);
+}
+
+#[test]
+fn files_are_written_by_extension_with_the_impacts_in_a_second_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for extension in ["csv", "json", "npz", "parquet"] {
+        carom_in(folder.path(), &["run", "bouncing_mass", "-o", &format!("out.{extension}")]).expect(0);
+    }
+    let mut files: Vec<String> =
+        fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    let expected =
+        ["out.csv", "out.impacts.csv", "out.impacts.parquet", "out.json", "out.npz", "out.parquet"];
+    assert_eq!(files, expected);
+    let header = fs::read_to_string(folder.path().join("out.csv")).unwrap();
+    assert!(header.starts_with("time,x,y,x',y',p_x,p_y,hamiltonian,energy"), "{}", &header[..80]);
+}
+
+#[test]
+fn the_same_command_gives_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.parquet", "b.parquet"] {
+        carom_in(folder.path(), &["run", "double_pendulum_wall", "-o", name]).expect(0);
+    }
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(read("a.parquet"), read("b.parquet"));
+    assert_eq!(carom(&["derive", "jack_in_box"]).stdout, carom(&["derive", "jack_in_box"]).stdout);
+}
+
+#[test]
+fn derive_json_has_every_field_of_the_contract() {
+    let derived = carom(&["derive", "double_pendulum_wall", "--json"]).expect(0).json();
+    for key in [
+        "coordinates",
+        "lagrangian",
+        "momenta",
+        "hamiltonian",
+        "mass_matrix",
+        "bias",
+        "generalized_force",
+        "walls",
+    ] {
+        assert!(!derived[key].is_null(), "{key} is missing: {derived}");
+    }
+    assert!(derived["derive_seconds"].is_number());
+    assert!(derived["lagrangian"]["text"].is_string() && derived["lagrangian"]["latex"].is_string());
+}
+
+#[test]
+fn check_reports_every_mistake_as_json() {
+    let text = "coordinates = [\"x\"]\n[energy]\nkinetic = \"m*x'^2\"\npotential = \"k*x^2 + zz\"\n";
+    let report = carom_with(text, &["check", "-", "--json"]).expect(1).json();
+    let errors = report["errors"].as_array().unwrap();
+    assert!(errors.len() >= 3, "{report}");
+    assert!(errors.iter().all(|e| e["line"].is_number() && e["message"].is_string()));
+    let report = carom(&["check", "rolling_disk", "--json"]).expect(0).json();
+    assert_eq!(report["model"], "Rolling disk hitting a wall");
+    assert_eq!(report["errors"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn quiet_says_nothing_and_the_summary_says_what_matters() {
+    let ended = carom(&["run", "bouncing_mass", "--quiet"]).expect(0);
+    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", ""));
+    let ended = carom(&["run", "bouncing_mass"]).expect(0);
+    for word in ["reached t = 5", "0.5651757435882", "9.07744457", "floor", "audit"] {
+        assert!(ended.stdout.contains(word), "{word}\n{}", ended.stdout);
+    }
+    assert!(!ended.stdout.contains('\x1b'), "no colours in a pipe");
+}
+
+#[test]
+fn repeat_keeps_the_result() {
+    let once = carom(&["run", "bouncing_mass", "--json"]).expect(0).json();
+    let often = carom(&["run", "bouncing_mass", "--json", "--repeat", "5"]).expect(0).json();
+    assert_eq!(once["impacts"], often["impacts"]);
+}
