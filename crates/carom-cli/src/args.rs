@@ -1,5 +1,4 @@
 //! What can be typed.
-#![allow(dead_code, missing_docs)]
 
 use clap::{Args, Parser, Subcommand};
 
@@ -27,6 +26,12 @@ Exit codes: 0 done, 1 model or options wrong, 2 simulation stopped early, 3 a fi
 pub enum Command {
     /// Report all errors and warnings of a model
     Check(Check),
+    /// Simulate and summarise; -o writes a table
+    Run(Run),
+    /// Draw a motion: plots (.svg, .png) or an animation (.html, .gif, .mp4)
+    Show(Show),
+    /// Simulate many starts and parameters; one table, one row per trajectory
+    Sweep(Sweep),
     /// Write a first model to change
     New(New),
     /// List the models that come with carom, or copy one
@@ -93,38 +98,6 @@ pub struct Check {
     /// Print the diagnostics as JSON
     #[arg(long)]
     pub json: bool,
-}
-
-/// `carom derive`
-#[derive(Args, Debug)]
-pub struct Derive {
-    #[command(flatten)]
-    pub model: ModelArgs,
-
-    /// Output format
-    #[arg(long, short, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-
-    /// The same as --format json
-    #[arg(long, conflicts_with = "format")]
-    pub json: bool,
-
-    /// Write to a file; its extension chooses the format
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<String>,
-}
-
-/// What `carom derive` writes.
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
-    Text,
-    Latex,
-    Markdown,
-    Html,
-    Json,
-    Sympy,
-    Rust,
-    C,
 }
 
 /// `carom run`

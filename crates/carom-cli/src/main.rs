@@ -6,11 +6,15 @@
 mod args;
 mod check;
 mod failure;
+mod interrupt;
 mod load;
 mod paint;
+mod run;
+mod show;
+mod simulate;
 mod start;
-#[allow(dead_code)]
 mod summary;
+mod sweep;
 mod write;
 
 use args::{Arguments, Command};
@@ -52,6 +56,9 @@ fn arguments() -> Vec<std::ffi::OsString> {
 fn dispatch(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Check(args) => check::check(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Show(args) => show::show(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
         Command::New(new) => start::new(&new.name, new.quiet).map(|()| 0),
         Command::Gallery(g) => start::gallery(g.name.as_deref(), g.print, g.quiet).map(|()| 0),
     }

@@ -29,7 +29,7 @@ pub fn prepare(model: Model, file: &str) -> Result<Prepared, Failure> {
     let mechanics = derive(model, file)?;
     let derive_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
-    let program = Program::compile(&mechanics).map_err(|error| refuse(&error, file))?;
+    let program = Program::compile(&mechanics).map_err(|error| refuse(&SimulateError::Compile(error.to_string()), file))?;
     let compile_seconds = begin.elapsed().as_secs_f64();
     Ok(Prepared { mechanics, program, derive_seconds, compile_seconds })
 }

@@ -8,4 +8,6 @@ pub use carom_run as run;
 pub use carom_show as show;
 
 pub use carom_mech::{Diagnostic, Draft, Dynamics, Mechanics, Model, Physics, derive};
-pub use carom_run::{Motion, Options, Progress, Sampling, SimulateError, StopReason};
+pub use carom_run::{
+    Motion, Options, Program, Progress, Sampling, SimulateError, StopReason, simulate, simulate_with,
+};
