@@ -28,7 +28,7 @@ pub enum Command {
     Check(Check),
     /// Simulate and summarise; -o writes a table
     Run(Run),
-    /// Draw a motion: plots (.svg, .png) or an animation (.html, .gif, .mp4)
+    /// Draw a motion: plots (.svg, .png) or an animation page (.html)
     Show(Show),
     /// Simulate many starts and parameters; one table, one row per trajectory
     Sweep(Sweep),
@@ -137,7 +137,7 @@ pub struct Show {
     #[command(flatten)]
     pub samples: SampleArgs,
 
-    /// The picture; its extension says which: .svg .png .html .gif .mp4
+    /// The picture; its extension says which: .svg .png .html
     #[arg(long, short, value_name = "FILE")]
     pub output: String,
 

@@ -7,7 +7,7 @@ use crate::run;
 use crate::simulate::prepare;
 use crate::write;
 use carom::show::draw::Theme;
-use carom::show::plot;
+use carom::show::{page, plot};
 use carom::{Diagnostic, Options, Sampling};
 use std::path::Path;
 
@@ -34,7 +34,10 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
         None => {
             options.sampling = Sampling::Even(SCOUT);
             let scout = prepared.simulate(&options, 1, args.model.quiet, &file)?;
-            options.sampling = Sampling::Even(plot::samples_for(scout.audit.steps, scout.impacts.len()));
+            options.sampling = Sampling::Even(match form {
+                Form::Html => page::samples_for(scout.audit.steps),
+                Form::Svg | Form::Png => plot::samples_for(scout.audit.steps, scout.impacts.len()),
+            });
         }
     }
     let motion = prepared.simulate(&options, 1, args.model.quiet, &file)?;
@@ -47,6 +50,7 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
     let bytes = match form {
         Form::Svg => plot::svg(&prepared.mechanics, &motion, &args.plot, style).map(String::into_bytes),
         Form::Png => plot::png(&prepared.mechanics, &motion, &args.plot, style),
+        Form::Html => page::html(&prepared.mechanics, &motion, &args.plot).map(String::into_bytes),
     };
     let bytes = bytes.map_err(|problems| {
         load::report(&problems, &file, false);
@@ -67,15 +71,17 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
 enum Form {
     Svg,
     Png,
+    Html,
 }
 
 fn form(output: &str) -> Result<Form, Failure> {
     match Path::new(output).extension().and_then(|e| e.to_str()) {
         Some("svg") => Ok(Form::Svg),
         Some("png") => Ok(Form::Png),
+        Some("html") => Ok(Form::Html),
         Some("csv" | "json" | "npz" | "parquet") => {
             Err(Failure::wrong(format!("{output} is a table: use `carom run MODEL -o {output}`")))
         }
-        _ => Err(Failure::wrong(format!("cannot tell the format of {output}: use .svg or .png"))),
+        _ => Err(Failure::wrong(format!("cannot tell the format of {output}: use .svg, .png or .html"))),
     }
 }
