@@ -73,7 +73,9 @@ fn form(output: &str) -> Result<Form, Failure> {
             Err(Failure::wrong(format!("{output} is a picture: use `carom show MODEL -o {output}`")))
         }
         _ if output.starts_with("/dev/") => Ok(Form::Csv),
-        _ => Err(Failure::wrong(format!("cannot tell the format of {output}: use .csv, .json, .npz or .parquet"))),
+        _ => Err(Failure::wrong(format!(
+            "cannot tell the format of {output}: use .csv, .json, .npz or .parquet"
+        ))),
     }
 }
 

@@ -29,7 +29,8 @@ pub fn prepare(model: Model, file: &str) -> Result<Prepared, Failure> {
     let mechanics = derive(model, file)?;
     let derive_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
-    let program = Program::compile(&mechanics).map_err(|error| refuse(&SimulateError::Compile(error.to_string()), file))?;
+    let program = Program::compile(&mechanics)
+        .map_err(|error| refuse(&SimulateError::Compile(error.to_string()), file))?;
     let compile_seconds = begin.elapsed().as_secs_f64();
     Ok(Prepared { mechanics, program, derive_seconds, compile_seconds })
 }
@@ -60,7 +61,13 @@ impl Prepared {
     ///
     /// # Errors
     /// If the start or the options are wrong; already reported then.
-    pub fn simulate(&self, options: &Options, repeat: u32, quiet: bool, file: &str) -> Result<Motion, Failure> {
+    pub fn simulate(
+        &self,
+        options: &Options,
+        repeat: u32,
+        quiet: bool,
+        file: &str,
+    ) -> Result<Motion, Failure> {
         interrupt::listen();
         let mut best: Option<(Motion, f64)> = None;
         for _ in 0..repeat {

@@ -49,7 +49,9 @@ fn reference() -> String {
 
 /// Every gallery model with its comment and a picture of its motion.
 fn gallery_page(figures: &Path) -> Result<String, String> {
-    let mut out = String::from("# Gallery\n\n`carom run NAME` runs a model of this page, `carom gallery NAME` copies its file.\n");
+    let mut out = String::from(
+        "# Gallery\n\n`carom run NAME` runs a model of this page, `carom gallery NAME` copies its file.\n",
+    );
     let mut group = "";
     for entry in gallery::all() {
         if entry.group != group {
@@ -73,7 +75,8 @@ fn gallery_page(figures: &Path) -> Result<String, String> {
 
 fn figure(entry: &gallery::Entry) -> Result<String, String> {
     let (draft, _) = Draft::parse(entry.text, entry.name);
-    let first = |problems: Vec<carom::Diagnostic>| problems.first().map(ToString::to_string).unwrap_or_default();
+    let first =
+        |problems: Vec<carom::Diagnostic>| problems.first().map(ToString::to_string).unwrap_or_default();
     let (model, _) = draft.check().map_err(first)?;
     let mut options = Options::of(&model);
     let mechanics = derive(model).map_err(first)?;

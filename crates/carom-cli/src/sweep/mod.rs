@@ -45,7 +45,8 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let mut loaded = load(&args.model)?;
     loaded.simulate(&args.simulate);
     let file = loaded.file.clone();
-    let fingerprint = fingerprint(args, &loaded.draft.sources.iter().map(|s| s.text.as_str()).collect::<Vec<_>>(), &plan);
+    let fingerprint =
+        fingerprint(args, &loaded.draft.sources.iter().map(|s| s.text.as_str()).collect::<Vec<_>>(), &plan);
     let draft = loaded.draft.clone();
     let model = loaded.check(args.model.quiet)?;
     let variation = Variation::new(&model, draft, &plan)?;
@@ -64,7 +65,8 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         eprintln!("going on after {done} of {}", plan.count);
     }
     interrupt::listen();
-    let worker = Worker { prepared: &prepared, variation: &variation, plan: &plan, options, impacts: args.impacts };
+    let worker =
+        Worker { prepared: &prepared, variation: &variation, plan: &plan, options, impacts: args.impacts };
     let mut tally = Tally::default();
     if done > 0 {
         tally.read(&spool.path)?;
@@ -129,7 +131,9 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
 fn plan(args: &Sweep) -> Result<Plan, Failure> {
     if let Some(file) = &args.table {
         if file.ends_with(".parquet") {
-            return Err(Failure::wrong(format!("{file}: starts are read from csv; convert the table to .csv")));
+            return Err(Failure::wrong(format!(
+                "{file}: starts are read from csv; convert the table to .csv"
+            )));
         }
         let text = std::fs::read_to_string(file).map_err(|error| Failure::read(file, &error))?;
         return Plan::table(&text, file);
@@ -209,7 +213,8 @@ impl Worker<'_> {
             Ok(options) => options,
             Err(error) => return Some(invalid(error)),
         };
-        let result = carom::simulate_with(&self.prepared.program, &options, &mut |_| !interrupt::interrupted());
+        let result =
+            carom::simulate_with(&self.prepared.program, &options, &mut |_| !interrupt::interrupted());
         let motion = match result {
             Ok(motion) => motion,
             Err(error) => return Some(invalid(error.to_string())),
@@ -264,7 +269,8 @@ impl Tally {
     }
 
     fn sentence(&self, trajectories: u64, seconds: f64) -> String {
-        let stops: Vec<String> = self.stops.iter().map(|(stop, n)| format!("{n} {}", stop.replace('_', " "))).collect();
+        let stops: Vec<String> =
+            self.stops.iter().map(|(stop, n)| format!("{n} {}", stop.replace('_', " "))).collect();
         let rate = trajectories as f64 / seconds.max(1e-9);
         let what = if trajectories == 1 { "trajectory" } else { "trajectories" };
         let impacts = count(self.impacts, "impact");

@@ -76,11 +76,16 @@ impl Plan {
     /// # Errors
     /// If a row has another length than the header, or something in it is not a number.
     pub fn table(text: &str, file: &str) -> Result<Plan, Failure> {
-        let mut lines = text.trim_start_matches('\u{feff}').lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let mut lines = text
+            .trim_start_matches('\u{feff}')
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty());
         let Some((_, header)) = lines.next() else {
             return Err(Failure::wrong(format!("{file} is empty; its first line must name the columns")));
         };
-        let names: Vec<String> = header.split(',').map(|name| name.trim().trim_matches('"').to_owned()).collect();
+        let names: Vec<String> =
+            header.split(',').map(|name| name.trim().trim_matches('"').to_owned()).collect();
         let mut values = Vec::new();
         let mut count = 0;
         for (index, line) in lines {
@@ -170,12 +175,16 @@ fn named<'a>(text: &'a str, option: &str) -> Result<(String, &'a str), Failure> 
         Some((name, values)) if !name.trim().is_empty() => {
             Ok((name.trim().replace(['′', '’'], "'"), values.trim()))
         }
-        _ => Err(Failure::wrong(format!("`{option} {text}` is not NAME=VALUES; write {option} \"theta'=-1..1:100\""))),
+        _ => Err(Failure::wrong(format!(
+            "`{option} {text}` is not NAME=VALUES; write {option} \"theta'=-1..1:100\""
+        ))),
     }
 }
 
 fn axis(values: &str, text: &str) -> Result<Axis, Failure> {
-    let wrong = || Failure::wrong(format!("`--vary {text}`: write NAME=A..B:N (N numbers from A to B) or NAME=A,B,C"));
+    let wrong = || {
+        Failure::wrong(format!("`--vary {text}`: write NAME=A..B:N (N numbers from A to B) or NAME=A,B,C"))
+    };
     if let Some((from, rest)) = values.split_once("..") {
         let (to, count) = rest.split_once(':').ok_or_else(wrong)?;
         let (from, to) = (number(from).ok_or_else(wrong)?, number(to).ok_or_else(wrong)?);

@@ -37,7 +37,9 @@ impl Form {
             Some("csv") => Ok(Form::Csv),
             Some("npz") => Ok(Form::Npz),
             Some("parquet") => Ok(Form::Parquet),
-            _ => Err(Failure::wrong(format!("cannot tell the format of {output}: use .csv, .npz or .parquet"))),
+            _ => {
+                Err(Failure::wrong(format!("cannot tell the format of {output}: use .csv, .npz or .parquet")))
+            }
         }
     }
 }
@@ -89,7 +91,8 @@ impl Layout<'_> {
         let mut table = Table::default();
         table.integers("sweep", "trajectory", rows.iter().map(|(i, _)| *i).collect());
         table.numbers("sweep", "time", rows.iter().map(|(_, r)| r.time).collect());
-        let wall = |w: u32| self.model.walls.get(w as usize).map_or_else(String::new, |wall| wall.name.clone());
+        let wall =
+            |w: u32| self.model.walls.get(w as usize).map_or_else(String::new, |wall| wall.name.clone());
         table.texts("sweep", "wall", rows.iter().map(|(_, r)| wall(r.wall)).collect());
         table.numbers("sweep", "impulse", rows.iter().map(|(_, r)| r.impulse).collect());
         let coordinates = &self.model.coordinates;

@@ -92,7 +92,8 @@ fn target(model: &Model, name: &str, hamiltonian: bool) -> Result<Target, String
         return Ok(Target::Parameter);
     }
     for (i, c) in model.coordinates.iter().enumerate() {
-        let momentum = if c.momentum_name == c.name { format!("p_{}", c.name) } else { c.momentum_name.clone() };
+        let momentum =
+            if c.momentum_name == c.name { format!("p_{}", c.name) } else { c.momentum_name.clone() };
         let target = if name == c.name {
             Target::Position(i)
         } else if name.strip_suffix('\'') == Some(&c.name) {
