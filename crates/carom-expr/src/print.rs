@@ -119,6 +119,11 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// Is any symbol of the DAG spelt like this?
+    pub fn uses(&self, spelling: &str) -> bool {
+        self.symbols.iter().any(|s| s == spelling)
+    }
+
     /// The text of `e`.
     pub fn print(&self, e: Expr) -> String {
         self.piece(e, false).text

@@ -4,6 +4,7 @@ pub mod draw;
 pub mod formula;
 pub mod page;
 pub mod plot;
+pub mod report;
 mod suggest;
 pub mod table;
 pub mod track;

@@ -1,0 +1,265 @@
+//! Impacts: from the action, split at the impact time, to the law, and its solution for each wall of the model.
+
+use super::document::{Formula, Inline, inlines};
+use super::pen::{Pen, whole};
+use super::rows::one_form;
+use super::smooth::multipliers;
+use carom_expr::Expr;
+use carom_mech::{Dynamics, WallMechanics};
+
+/// The law, and every wall.
+pub fn walls(pen: &mut Pen<'_>) {
+    let mechanics = pen.mechanics;
+    if mechanics.walls.is_empty() {
+        return;
+    }
+    law(pen);
+    solution(pen);
+    for (k, wall) in mechanics.walls.iter().enumerate() {
+        self::wall(pen, k, wall);
+    }
+    if mechanics.walls.len() > 1 {
+        pen.heading(2, "Several walls at once");
+        pen.say("When several walls are touched at the same instant, the rule `simultaneous` (the default) solves for all impulses together, ‹0 ≤ #ᵢ ⊥ @̇ᵢ⁺ + eᵢ min(@̇ᵢ⁻, 0) ≥ 0|0 \\le #_i \\perp \\dot{@}_i^{+} + e_i \\min(\\dot{@}_i^{-}, 0) \\ge 0›; the rule `sequential` applies the one-wall law again and again. They agree for elastic walls only when the angle between the walls, measured by the kinetic energy, is ‹π/k|\\pi/k› with ‹k› even.");
+    }
+}
+
+fn has_rows(pen: &Pen<'_>) -> bool {
+    !pen.mechanics.rows.is_empty()
+}
+
+fn law(pen: &mut Pen<'_>) {
+    let hamiltonian = matches!(pen.mechanics.dynamics, Dynamics::Hamiltonian(_));
+    pen.heading(1, "Impacts: from the action to the law");
+    if pen.gap.unicode != "φ" {
+        pen.say("The gap is written ‹@|@› here, because the model has a name `phi` of its own.");
+    }
+    if pen.impulse.unicode != "λ" {
+        pen.say("The impulse is written ‹#|#› here, because the model has a name `lambda` of its own.");
+    }
+    pen.say("A wall is a one-sided constraint ‹@(q, t) ≥ 0|@(q, t) \\ge 0› with normal ‹n = ∂@/∂q|n = \\partial @/\\partial q›. Take a path that touches it once, at time ‹τ|\\tau›, and split the action there:");
+    let integrand = if hamiltonian { ("(p·q̇ − H)", r"(p\cdot\dot q - H)") } else { ("L", "L") };
+    pen.law(&format!(
+        r"𝒜 = ∫ {0} dt (t₀ to τ) + ∫ {0} dt (τ to t₁)|\mathcal{{A}} = \int_{{t_0}}^{{\tau}} {1}\,dt + \int_{{\tau}}^{{t_1}} {1}\,dt",
+        integrand.0, integrand.1
+    ));
+    pen.say("Vary the path on both legs, ‹q + εη|q + \\varepsilon\\eta›, and the time of impact, ‹τ + εθ|\\tau + \\varepsilon\\theta›. Leibniz’ rule gives a term for each moved limit, integration by parts one for the ends of the legs:");
+    pen.law(r"δ𝒜 = ∫ (Euler–Lagrange)·η dt + p⁻·η⁻ − p⁺·η⁺ + (L⁻ − L⁺) θ|\delta\mathcal{A} = \int(\text{Euler–Lagrange})\cdot\eta\,dt + p^{-}\cdot\eta^{-} - p^{+}\cdot\eta^{+} + (L^{-} - L^{+})\,\theta");
+    pen.say("Inside the legs ‹η|\\eta› is arbitrary, so the equations of motion hold before and after the impact. At the impact the two ‹η|\\eta› differ, because the legs meet at the moved time; what they have in common is the displacement of the point of impact:");
+    pen.law(r"δq = η⁻ + v⁻θ = η⁺ + v⁺θ|\delta q = \eta^{-} + v^{-}\theta = \eta^{+} + v^{+}\theta");
+    pen.say("Insert ‹η^± = δq − v^± θ|\\eta^{\\pm} = \\delta q - v^{\\pm}\\theta›. With ‹E = p·v − L|E = p\\cdot v - L› and ‹[x] = x⁺ − x⁻|[x] = x^{+} - x^{-}› the boundary terms that remain are");
+    pen.law(r"[p]·δq − [E] θ = 0|[p]\cdot\delta q - [E]\,\theta = 0");
+    if has_rows(pen) {
+        pen.say("for all admissible variations: the moved point of impact lies on the wall, and the displacement respects the rows,");
+        pen.law(r"n·δq + @_t θ = 0,   A δq + b θ = 0|n\cdot\delta q + @_t\,\theta = 0,\qquad A\,\delta q + b\,\theta = 0");
+    } else {
+        pen.say("for all admissible variations: the moved point of impact lies on the wall,");
+        pen.law(r"n·δq + @_t θ = 0|n\cdot\delta q + @_t\,\theta = 0");
+    }
+    let tangent = if has_rows(pen) {
+        "Those with ‹θ = 0|\\theta = 0› leave the time alone: ‹δq|\\delta q› is tangent to the wall and in ‹Δ|\\Delta›, and ‹[p]|[p]› vanishes on all of them, so it is a combination of the normal and the rows."
+    } else {
+        "Those with ‹θ = 0|\\theta = 0› leave the time alone: ‹δq|\\delta q› is tangent to the wall, and ‹[p]|[p]› vanishes on all of them, so it is a multiple of the normal."
+    };
+    pen.list(&[
+        tangent,
+        "One more, with ‹θ = 1|\\theta = 1›, moves the time of impact: it fixes how the energy changes.",
+    ]);
+    if has_rows(pen) {
+        pen.law(r"[p] = # n + Aᵀμ,   [E] = −# @_t − μ·b,   A v⁺ + b = 0,   # > 0|[p] = #\,n + A^{\top}\mu,\qquad [E] = -#\,@_t - \mu\cdot b,\qquad A\,v^{+} + b = 0,\qquad # > 0");
+    } else {
+        pen.law(r"[p] = # n,   [E] = −# @_t,   # > 0|[p] = #\,n,\qquad [E] = -#\,@_t,\qquad # > 0");
+    }
+    pen.say("‹# = 0|# = 0› always solves the first two: the path that goes on through the wall. It is rejected; a wall can only push, so ‹# > 0|# > 0›. ‹#|#› is the impulse of the wall; it multiplies ‹∂@/∂q|\\partial @/\\partial q›, and is the physical impulse when the gap is a distance.");
+}
+
+fn solution(pen: &mut Pen<'_>) {
+    let mechanics = pen.mechanics;
+    if let Dynamics::Degenerate(_) = mechanics.dynamics {
+        pen.say("The Lagrangian is degenerate. If some ‹z› has ‹W z = 0|W z = 0›, ‹A z = 0|A z = 0› and ‹n·z ≠ 0|n\\cdot z \\ne 0›, then ‹z·[p] = # n·z = 0|z\\cdot[p] = #\\,n\\cdot z = 0› allows no impulse: the wall can only hold the motion by a finite force, or not at all. Otherwise the law applies, and dependent velocities follow from the hidden constraints.");
+        return;
+    }
+    if mechanics.quadratic {
+        let s = if has_rows(pen) {
+            r"S = Z (ZᵀWZ)⁻¹ Zᵀ|S = Z\,(Z^{\top}WZ)^{-1}Z^{\top}"
+        } else {
+            r"S = W⁻¹|S = W^{-1}"
+        };
+        pen.say(&format!("The kinetic energy is quadratic, so ‹[p] = W [v]|[p] = W[v]›. The jump ‹[v] = # S n|[v] = #\\,S n› with ‹{s}› satisfies the momentum condition and the rows for every ‹#|#›; the energy condition becomes a quadratic equation with one root to reject:"));
+        pen.law(r"# (@̇⁻ + ½ # n·S n) = 0   ⟹   # = −2 @̇⁻/(n·S n),   @̇⁺ = −@̇⁻|#\Bigl(\dot{@}^{-} + \tfrac12\,#\,n\cdot S n\Bigr) = 0 \quad\Longrightarrow\quad # = -\frac{2\,\dot{@}^{-}}{n\cdot S n},\qquad \dot{@}^{+} = -\dot{@}^{-}");
+        pen.say("Approaching means ‹@̇⁻ < 0|\\dot{@}^{-} < 0›, so this root is positive. With restitution ‹e› the factor 2 becomes ‹1 + e› and ‹@̇⁺ = −e @̇⁻|\\dot{@}^{+} = -e\\,\\dot{@}^{-}›; the impact then also absorbs ‹(1 − e²)(@̇⁻)²/(2 n·S n)|(1 - e^2)(\\dot{@}^{-})^2/(2\\,n\\cdot S n)›.");
+    } else {
+        let rows = has_rows(pen);
+        let g = if rows {
+            r"g(#) = min over μ of H(p⁻ + # n + Aᵀμ) − H(p⁻) + # @_t + μ·b|g(#) = \min_{\mu}\; H\bigl(p^{-} + #\,n + A^{\top}\mu\bigr) - H(p^{-}) + #\,@_t + \mu\cdot b"
+        } else {
+            r"g(#) = H(p⁻ + # n) − H(p⁻) + # @_t|g(#) = H\bigl(p^{-} + #\,n\bigr) - H(p^{-}) + #\,@_t"
+        };
+        pen.say("The kinetic energy is not quadratic: reversing the gap rate would be wrong. Along the momenta that the law allows, the energy condition is one equation for ‹#|#›:");
+        pen.law(g);
+        pen.say("‹g(0) = 0|g(0) = 0›, and ‹g′(#)|g'(#)› is the gap rate at the momentum reached, so ‹g′(0) = @̇⁻ < 0|g'(0) = \\dot{@}^{-} < 0›: ‹g› falls first. Where ‹H› is convex in ‹p› so is ‹g›, and the impact is its only root ‹# > 0|# > 0›; it is found numerically, in momentum space.");
+    }
+}
+
+/// A cell of mathematics.
+fn math(formula: Formula) -> Vec<Inline> {
+    vec![Inline::Math(formula)]
+}
+
+fn equal(left: &Formula, right: &Formula) -> Formula {
+    left.then(&Formula::pair(" = ")).then(right)
+}
+
+fn wall(pen: &mut Pen<'_>, k: usize, wall: &WallMechanics) {
+    pen.heading(2, &format!("Wall `{}`", wall.name));
+    let gap = pen.gap.clone();
+    let moving = !pen.is_zero(wall.gap_t);
+    let mut list = pen.equation(gap.clone(), "=", wall.gap);
+    let normal = one_form(pen, &wall.normal);
+    list.push(whole(Formula::pair(r"n dq|n\,dq"), "=", normal.clone()));
+    if moving {
+        list.extend(pen.equation(pen.pair("@_t|@_t"), "=", wall.gap_t));
+    }
+    list.extend(pen.equation(pen.pair(r"@̇|\dot{@}"), "=", wall.gap_rate));
+    pen.equations(list);
+    if moving {
+        pen.say("The gap depends on time by itself (a moving wall, or a driven coordinate), so the energy of the free coordinates jumps by ‹−# @_t|-#\\,@_t›: with ‹[E] = 0|[E] = 0› it would be wrong.");
+    }
+    conditions(pen, wall, &normal);
+    closed(pen, k);
+    hybrid(pen, wall);
+}
+
+/// The law line by line, as a table to compare with a paper.
+fn conditions(pen: &mut Pen<'_>, wall: &WallMechanics, normal: &Formula) {
+    let mechanics = pen.mechanics;
+    let multipliers = multipliers(pen);
+    let impulse = pen.impulse.clone();
+    let labels: Vec<Formula> = multipliers.iter().map(|&mu| pen.formula(mu)).collect();
+    let mut rows: Vec<Vec<Vec<Inline>>> = Vec::new();
+    let annihilator = pen.pair(r"(T∂Q)° is spanned by |(T\partial Q)^{\circ} = \operatorname{span}\,\{");
+    let close = Formula::new("", r"\}");
+    rows.push(vec![inlines("wall"), math(annihilator.then(normal).then(&close))]);
+    if has_rows(pen) {
+        let mut forms = Formula::default();
+        for (i, row) in mechanics.rows.iter().enumerate() {
+            if i > 0 {
+                forms = forms.then(&Formula::new(", ", r",\; "));
+            }
+            let form = one_form(pen, &row.normal);
+            forms = forms.then(&form);
+        }
+        let annihilator = pen.pair(r"Δ° is spanned by |\Delta^{\circ} = \operatorname{span}\,\{");
+        rows.push(vec![inlines("rows"), math(annihilator.then(&forms).then(&close))]);
+    }
+    let space = if has_rows(pen) {
+        "‹p⁺ − p⁻ ∈ (T∂Q)° + Δ°|p^{+} - p^{-} \\in (T\\partial Q)^{\\circ} + \\Delta^{\\circ}›"
+    } else {
+        "‹p⁺ − p⁻ ∈ (T∂Q)°|p^{+} - p^{-} \\in (T\\partial Q)^{\\circ}›"
+    };
+    for (slot, &i) in mechanics.free.iter().enumerate() {
+        let p = pen.formula(mechanics.model.coordinates[i].momentum);
+        let left = pen.marked(&p, true).then(&Formula::new(" − ", " - ")).then(&pen.marked(&p, false));
+        let mut parts = vec![(wall.normal[slot], impulse.clone())];
+        parts.extend(mechanics.rows.iter().zip(&labels).map(|(row, mu)| (row.normal[slot], mu.clone())));
+        let right = pen.combination(&parts, true);
+        rows.push(vec![inlines(if slot == 0 { space } else { "" }), math(equal(&left, &right))]);
+    }
+    let energy = pen.pair(r"E⁺ − E⁻|E^{+} - E^{-}");
+    let mut parts = vec![(pen.negative(wall.gap_t), impulse.clone())];
+    for (row, mu) in mechanics.rows.iter().zip(&labels) {
+        parts.push((pen.negative(row.drift), mu.clone()));
+    }
+    let right = pen.combination(&parts, true);
+    rows.push(vec![inlines("energy"), math(equal(&energy, &right))]);
+    for (r, row) in mechanics.rows.iter().enumerate() {
+        let parts: Vec<(Expr, Formula)> = mechanics
+            .free
+            .iter()
+            .zip(&row.normal)
+            .map(|(&i, &e)| {
+                let v = pen.formula(mechanics.model.coordinates[i].velocity);
+                (e, pen.marked(&v, true))
+            })
+            .collect();
+        let mut left = pen.combination(&parts, false);
+        if !pen.is_zero(row.drift) {
+            left = left.then(&Formula::pair(" + ")).then(&pen.factor(row.drift));
+        }
+        let name = if r == 0 { "‹v⁺ ∈ Δ|v^{+} \\in \\Delta›" } else { "" };
+        rows.push(vec![inlines(name), math(equal(&left, &Formula::pair("0")))]);
+    }
+    let sign = impulse.then(&Formula::pair(" > 0"));
+    rows.push(vec![inlines("a wall only pushes"), math(sign)]);
+    pen.say("The law for this wall, line by line:");
+    pen.table(&["condition", "for this model"], rows);
+}
+
+/// The closed form of the law.
+fn closed(pen: &mut Pen<'_>, k: usize) {
+    let mechanics = pen.mechanics;
+    let Some(form) = mechanics.forms.impacts.get(k).and_then(Option::as_ref) else {
+        if mechanics.quadratic && !matches!(mechanics.dynamics, Dynamics::Degenerate(_)) {
+            pen.say("Solved for ‹#|#› and ‹v⁺|v^{+}›, this has no short form; it is a linear system, solved at each impact.");
+        }
+        return;
+    };
+    pen.say("Its solution, with the velocities on the right those before the impact:");
+    let mut list = pen.equation(pen.pair(r"n·S n|n\cdot S n"), "=", form.inverse_mass);
+    list.extend(pen.equation(pen.impulse.clone(), "=", form.impulse));
+    for (row, &mu) in mechanics.rows.iter().zip(&form.reaction_impulse) {
+        let left = pen.sub("μ", r"\mu", &pen.label(&row.name));
+        list.extend(pen.equation(left, "=", mu));
+    }
+    pen.equations(list);
+    let mut list = Vec::new();
+    for (slot, &i) in mechanics.free.iter().enumerate() {
+        let v = pen.formula(mechanics.model.coordinates[i].velocity);
+        let left = pen.marked(&v, true);
+        list.extend(pen.equation(left, "=", form.velocity_after[slot]));
+    }
+    pen.equations(list);
+    if !mechanics.drives.is_empty() {
+        pen.say("The drives take part: the driving impulse of a driven coordinate is ‹[p_k] − # n_k − (Aᵀμ)_k|[p_k] - #\\,n_k - (A^{\\top}\\mu)_k›.");
+    }
+}
+
+/// The wall as guard and reset of a hybrid system.
+fn hybrid(pen: &mut Pen<'_>, wall: &WallMechanics) {
+    let mechanics = pen.mechanics;
+    if matches!(mechanics.dynamics, Dynamics::Degenerate(_)) {
+        return;
+    }
+    let restitution = pen.factor(wall.restitution);
+    let elastic = pen.dag.is_one(wall.restitution);
+    pen.say("As a hybrid system: guard ‹{@ = 0, @̇ < 0}|\\{@ = 0,\\ \\dot{@} < 0\\}›, and the reset");
+    if mechanics.quadratic {
+        let factor = if elastic {
+            Formula::pair("2")
+        } else {
+            Formula::new(format!("(1 + {})", restitution.unicode), format!("(1 + {})", restitution.latex))
+        };
+        pen.law(&format!(
+            r"v⁺ = v⁻ − {} v^⊥,   v^⊥ = @̇⁻/(n·S n) S n|v^{{+}} = v^{{-}} - {}\,v^{{\perp}},\qquad v^{{\perp}} = \frac{{\dot{{@}}^{{-}}}}{{n\cdot S n}}\,S n",
+            factor.unicode, factor.latex
+        ));
+        pen.say("‹v^⊥|v^{\\perp}› is the part of the velocity normal to the wall in the metric of the kinetic energy.");
+    } else {
+        pen.law(r"p⁻ ↦ p⁺ = p⁻ + # n + Aᵀμ|p^{-} \mapsto p^{+} = p^{-} + #\,n + A^{\top}\mu");
+    }
+    let known = |s: carom_expr::Symbol| {
+        let symbol = mechanics.model.dag.symbol_expr(s);
+        mechanics.model.parameters.iter().find(|p| p.symbol == symbol).map_or(f64::NAN, |p| p.value)
+    };
+    let e = mechanics.model.dag.evaluate(wall.restitution, known);
+    let single = mechanics.walls.len() == 1;
+    pen.say(if e < 1.0 {
+        "Zeno: with restitution below 1 infinitely many impacts in a finite time are possible wherever ‹@̈ < 0|\\ddot{@} < 0› at contact; they are summed, and the motion goes on in contact."
+    } else if !pen.is_zero(wall.gap_t) {
+        "Zeno: the reset loses no approach speed; impacts can accumulate only if the moving wall closes the free space."
+    } else if single {
+        "Zeno: the reset loses no approach speed and the wall stands still, so impacts do not accumulate: after each the gap opens for a time bounded below by the approach speed over the largest size of ‹@̈|\\ddot{@}›."
+    } else {
+        "Zeno: the reset loses no approach speed; impacts on this wall alone do not accumulate. In a corner between walls they are finitely many when the corner’s angle, measured by the kinetic energy, is positive."
+    });
+}

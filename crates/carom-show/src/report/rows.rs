@@ -1,0 +1,215 @@
+//! Constraint rows, the distribution they define, driven coordinates, the implicit form, degenerate Lagrangians.
+
+use super::document::{Equation, Formula, Inline, inlines};
+use super::pen::{Pen, whole};
+use super::smooth::multipliers;
+use carom_expr::Expr;
+use carom_mech::{DegenerateDynamics, Dynamics, RowKind};
+
+/// `dx` of a free coordinate.
+pub fn differential(pen: &Pen<'_>, i: usize) -> Formula {
+    let name = pen.name(&pen.mechanics.model.coordinates[i].name);
+    Formula::new("d", r"d").then(&name)
+}
+
+/// `∂_x` of a free coordinate.
+fn direction(pen: &Pen<'_>, i: usize) -> Formula {
+    let name = pen.name(&pen.mechanics.model.coordinates[i].name);
+    pen.sub("∂", r"\partial", &name)
+}
+
+/// Σ nᵢ dqᵢ over the free coordinates.
+pub fn one_form(pen: &mut Pen<'_>, entries: &[Expr]) -> Formula {
+    let free = pen.mechanics.free.clone();
+    let parts: Vec<(Expr, Formula)> =
+        free.iter().zip(entries).map(|(&i, &e)| (e, differential(pen, i))).collect();
+    pen.combination(&parts, false)
+}
+
+/// Σ zᵢ ∂_qᵢ over the free coordinates.
+fn vector_field(pen: &mut Pen<'_>, entries: &[Expr]) -> Formula {
+    let free = pen.mechanics.free.clone();
+    let parts: Vec<(Expr, Formula)> =
+        free.iter().zip(entries).map(|(&i, &e)| (e, direction(pen, i))).collect();
+    pen.combination(&parts, false)
+}
+
+/// Rows A, b, γ; Δ and Δ°; the linear system; consistency.
+pub fn constraints(pen: &mut Pen<'_>) {
+    let mechanics = pen.mechanics;
+    if mechanics.rows.is_empty() {
+        return;
+    }
+    pen.heading(1, "Constraints");
+    let holonomic = mechanics.rows.iter().any(|r| r.kind == RowKind::Holonomic);
+    let nonholonomic = mechanics.rows.iter().any(|r| r.kind == RowKind::Nonholonomic);
+    if holonomic {
+        pen.say("A holonomic row ‹c(q, t) = 0› holds for all times, so its rate does too: ‹A = ∂c/∂q|A = \\partial c/\\partial q›, ‹b = ∂c/∂t|b = \\partial c/\\partial t›.");
+    }
+    if nonholonomic {
+        pen.say("A nonholonomic row restricts the velocities only.");
+    }
+    pen.law(r"A(q, t) v + b(q, t) = 0,   A a + γ = 0,   γ = Ȧ v + ḃ|A(q,t)\,v + b(q,t) = 0,\qquad A\,a + \gamma = 0,\qquad \gamma = \dot A\,v + \dot b");
+    for row in &mechanics.rows {
+        let kind = match row.kind {
+            RowKind::Holonomic => "holonomic",
+            RowKind::Nonholonomic => "nonholonomic",
+        };
+        pen.say(&format!("`{}`, {kind}:", row.name));
+        let mut list: Vec<Equation> = Vec::new();
+        if let Some(c) = row.position {
+            list.extend(pen.equation(Formula::pair("c"), "=", c));
+        }
+        let form = one_form(pen, &row.normal);
+        list.push(whole(Formula::pair(r"A dq|A\,dq"), "=", form));
+        if !pen.is_zero(row.drift) {
+            list.extend(pen.equation(Formula::pair("b"), "=", row.drift));
+        }
+        list.extend(pen.equation(Formula::pair(r"γ|\gamma"), "=", row.bias));
+        pen.equations(list);
+    }
+    if let Some(basis) = &mechanics.forms.distribution {
+        pen.say("The distribution ‹Δ = ker A|\\Delta = \\ker A› (the velocities the rows allow, apart from ‹b›) is spanned by");
+        if basis.is_empty() {
+            pen.say("nothing: the rows leave no freedom.");
+        }
+        let mut list = Vec::new();
+        for (k, vector) in basis.iter().enumerate() {
+            let left = Formula::new(format!("z{}", subscript(k + 1)), format!("z_{{{}}}", k + 1));
+            list.push(whole(left, "=", vector_field(pen, vector)));
+        }
+        pen.equations(list);
+        pen.say("and its annihilator ‹Δ°|\\Delta^{\\circ}›, where reactions live, by the rows ‹A dq|A\\,dq› above.");
+    }
+    match mechanics.dynamics {
+        Dynamics::Hamiltonian(_) => {
+            pen.say("The multipliers follow from inserting ‹q̇|\\dot q› and ‹ṗ|\\dot p› into the differentiated rows:");
+            pen.law(r"(A H_pp Aᵀ) μ = −[A H_pp (Q − H_q) + γ]|\bigl(A\,H_{pp}A^{\top}\bigr)\mu = -\bigl[A\,H_{pp}\,(Q - H_q) + \gamma\bigr]");
+        }
+        _ => {
+            pen.say("Equations of motion and differentiated rows together are one linear system for accelerations and multipliers:");
+            pen.law(r"⎡W Aᵀ; A 0⎤ [a; −μ] = [Q − h; −γ]|\begin{pmatrix} W & A^{\top}\\ A & 0\end{pmatrix}\begin{pmatrix} a\\ -\mu\end{pmatrix} = \begin{pmatrix} Q - h\\ -\gamma\end{pmatrix}");
+            pen.say("It is solvable exactly when ‹ZᵀWZ|Z^{\\top}WZ› is nonsingular, the columns of ‹Z› spanning ‹Δ|\\Delta›; ‹W› itself may be singular.");
+        }
+    }
+    pen.say("Consistency. At the start every row must hold, and every holonomic row also by position:");
+    let mut list = Vec::new();
+    let zero = Formula::pair("0");
+    for row in &mechanics.rows {
+        if let Some(c) = row.position {
+            list.push(whole(pen.formula(c), "=", zero.clone()));
+        }
+        let parts: Vec<(Expr, Formula)> = mechanics
+            .free
+            .iter()
+            .zip(&row.normal)
+            .map(|(&i, &e)| (e, pen.formula(mechanics.velocities[i])))
+            .collect();
+        let mut left = pen.combination(&parts, false);
+        if !pen.is_zero(row.drift) {
+            left = left.then(&Formula::pair(" + ")).then(&pen.factor(row.drift));
+        }
+        list.push(whole(left, "=", zero.clone()));
+    }
+    pen.equations(list);
+}
+
+fn subscript(n: usize) -> String {
+    n.to_string().chars().filter_map(|d| d.to_digit(10)).filter_map(|d| char::from_u32(0x2080 + d)).collect()
+}
+
+/// Driven coordinates: what drives them.
+pub fn drives(pen: &mut Pen<'_>) {
+    let mechanics = pen.mechanics;
+    if mechanics.drives.is_empty() {
+        return;
+    }
+    pen.heading(1, "Driven coordinates");
+    pen.say("A coordinate with prescribed motion ‹q_k = f(t)|q_k = f(t)› has no equation of its own: ‹f›, ‹ḟ|\\dot f›, ‹f̈|\\ddot f› are inserted in the others. The equation that was removed gives the force that drives it (‹f_i|f_i›: forces of walls in contact):");
+    pen.law(r"F_k = d/dt ∂L/∂v_k − ∂L/∂q_k − Q_k − (Aᵀμ)_k − Σ f_i n_{i,k}|F_k = \frac{d}{dt}\frac{\partial L}{\partial v_k} - \frac{\partial L}{\partial q_k} - Q_k - (A^{\top}\mu)_k - \sum_i f_i\,n_{i,k}");
+    for (slot, drive) in mechanics.drives.iter().enumerate() {
+        let coordinate = &mechanics.model.coordinates[drive.coordinate];
+        if let Some(driven) = &coordinate.driven {
+            let mut list = pen.equation(pen.formula(coordinate.position), "=", driven.position);
+            list.extend(pen.equation(pen.formula(coordinate.velocity), "=", driven.velocity));
+            list.extend(pen.equation(pen.formula(coordinate.acceleration), "=", driven.acceleration));
+            pen.equations(list);
+        }
+        if matches!(mechanics.dynamics, Dynamics::Hamiltonian(_)) {
+            continue;
+        }
+        let multipliers = multipliers(pen);
+        let mut parts = vec![drive.bias, pen.dag.neg(drive.generalized_force)];
+        for (&i, &w) in mechanics.free.iter().zip(&drive.mass) {
+            parts.push(pen.dag.mul(w, mechanics.model.coordinates[i].acceleration));
+        }
+        for (row, &mu) in mechanics.rows.iter().zip(&multipliers) {
+            let product = pen.dag.mul(row.driven_normal[slot], mu);
+            parts.push(pen.dag.neg(product));
+        }
+        let force = pen.dag.sum(&parts);
+        let left = pen.sub("F", "F", &pen.name(&coordinate.name));
+        pen.say("Apart from walls in contact:");
+        pen.equals(left, force);
+    }
+}
+
+/// The Lagrange–d'Alembert–Pontryagin form on (q, v, p).
+pub fn implicit(pen: &mut Pen<'_>) {
+    let mechanics = pen.mechanics;
+    if matches!(mechanics.dynamics, Dynamics::Hamiltonian(_)) {
+        return;
+    }
+    pen.heading(1, "Implicit form");
+    pen.say("On (‹q›, ‹v›, ‹p›) together, without asking that ‹p = ∂L/∂v|p = \\partial L/\\partial v› can be solved for ‹v› (the Lagrange–d’Alembert–Pontryagin principle, which varies ‹q›, ‹v› and ‹p› independently):");
+    if mechanics.rows.is_empty() {
+        pen.law(r"q̇ = v,   p = ∂L/∂v,   ṗ = ∂L/∂q + Q|\dot q = v,\qquad p = \frac{\partial L}{\partial v},\qquad \dot p = \frac{\partial L}{\partial q} + Q");
+        pen.say("Without constraint rows ‹Δ|\\Delta› is everything and ‹Δ° = 0|\\Delta^{\\circ} = 0›.");
+    } else {
+        pen.law(r"q̇ = v ∈ Δ,   p = ∂L/∂v,   ṗ − ∂L/∂q − Q ∈ Δ°|\dot q = v \in \Delta,\qquad p = \frac{\partial L}{\partial v},\qquad \dot p - \frac{\partial L}{\partial q} - Q \in \Delta^{\circ}");
+        let affine = mechanics.rows.iter().any(|r| !pen.is_zero(r.drift));
+        if affine {
+            pen.say("The rows have a part ‹b› without velocities, so ‹v ∈ Δ|v\\in\\Delta› reads ‹A v + b = 0|A\\,v + b = 0›.");
+        }
+    }
+    let multipliers = multipliers(pen);
+    let lagrangian = match &mechanics.dynamics {
+        Dynamics::Lagrangian(l) => l,
+        Dynamics::Degenerate(d) => &d.lagrangian,
+        Dynamics::Hamiltonian(_) => return,
+    };
+    pen.say("For this model:");
+    let mut list = Vec::new();
+    for (slot, &i) in mechanics.free.iter().enumerate() {
+        let coordinate = &mechanics.model.coordinates[i];
+        let slope = pen.dag.derivative(lagrangian.lagrangian, coordinate.position);
+        let slope = pen.dag.simplify(slope);
+        let mut parts = vec![slope, lagrangian.generalized_force[slot]];
+        for (row, &mu) in mechanics.rows.iter().zip(&multipliers) {
+            parts.push(pen.dag.mul(mu, row.normal[slot]));
+        }
+        let right = pen.dag.sum(&parts);
+        let momentum = pen.formula(coordinate.momentum);
+        list.extend(pen.equation(momentum.clone(), "=", mechanics.momenta[i]));
+        let rate =
+            Formula::new(format!("d{}/dt", momentum.unicode), format!(r"\frac{{d}}{{dt}}{}", momentum.latex));
+        list.extend(pen.equation(rate, "=", right));
+    }
+    pen.equations(list);
+}
+
+/// Hidden constraints of a degenerate Lagrangian.
+pub fn degenerate(pen: &mut Pen<'_>, d: &DegenerateDynamics) {
+    pen.heading(1, "Hidden constraints");
+    pen.say("‹ZᵀWZ|Z^{\\top}WZ› is singular: the Lagrangian is degenerate, and the equations do not give every acceleration. Differentiating, and taking combinations of equations in which the accelerations cancel, leaves conditions that hold along every motion:");
+    let rows = d
+        .conditions
+        .iter()
+        .map(|condition| {
+            let formula = pen.formula(condition.expr).then(&Formula::pair(" = 0"));
+            vec![inlines(&condition.name.replace(['‹', '›'], "")), vec![Inline::Math(formula)]]
+        })
+        .collect();
+    pen.table(&["found as", "condition"], rows);
+    pen.say("Together with them the accelerations and multipliers are determined: the Euler–Lagrange rows and the differentiated conditions form one consistent linear system.");
+}

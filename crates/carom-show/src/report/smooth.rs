@@ -1,0 +1,398 @@
+//! Smooth motion: the model, its Lagrangian, the principle, the Euler–Lagrange equations, the energy.
+
+use super::document::{Equation, Formula, Inline, Right, inlines};
+use super::pen::Pen;
+use carom_expr::Expr;
+use carom_mech::{Action, Direction, Dynamics, ForceKind, LagrangianDynamics, Physics};
+
+/// A row of a matrix wider than this is listed entry by entry.
+const WIDEST_ROW: usize = 90;
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    match n {
+        1 => format!("1 {one}"),
+        n => format!("{n} {many}"),
+    }
+}
+
+fn math(formula: Formula) -> Vec<Inline> {
+    vec![Inline::Math(formula)]
+}
+
+/// What the author wrote down.
+pub fn model(pen: &mut Pen<'_>) {
+    let mechanics = pen.mechanics;
+    let model = &mechanics.model;
+    pen.heading(1, "The model");
+    let driven = model.coordinates.len() - mechanics.free.len();
+    let mut parts = vec![count(model.coordinates.len(), "coordinate", "coordinates")];
+    if driven > 0 {
+        parts[0].push_str(&format!(" ({driven} driven)"));
+    }
+    for (n, one, many) in [
+        (model.rows.len(), "constraint row", "constraint rows"),
+        (model.walls.len(), "wall", "walls"),
+        (model.events.len(), "event", "events"),
+    ] {
+        if n > 0 {
+            parts.push(count(n, one, many));
+        }
+    }
+    pen.say(&format!("{}.", parts.join(", ")));
+    let rows = model
+        .coordinates
+        .iter()
+        .map(|c| {
+            let motion = match &c.driven {
+                Some(d) => {
+                    math(pen.name(&c.name).then(&Formula::new(" = ", " = ")).then(&pen.formula(d.position)))
+                }
+                None => inlines("free"),
+            };
+            vec![
+                math(pen.formula(c.position)),
+                math(pen.formula(c.velocity)),
+                math(pen.formula(c.momentum)),
+                motion,
+            ]
+        })
+        .collect();
+    pen.table(&["coordinate", "velocity", "momentum", "motion"], rows);
+    if !model.parameters.is_empty() {
+        let rows = model
+            .parameters
+            .iter()
+            .map(|p| {
+                let formula = match pen.dag.as_number(p.formula) {
+                    Some(_) => Vec::new(),
+                    None => math(pen.formula(p.formula)),
+                };
+                vec![math(pen.name(&p.name)), inlines(&format!("{}", p.value)), formula]
+            })
+            .collect();
+        pen.table(&["parameter", "value", "formula"], rows);
+    }
+    if !model.inputs.is_empty() {
+        let names: Vec<String> = model.inputs.iter().map(|i| format!("`{}`", i.name)).collect();
+        pen.say(&format!("Signals read from a table, interpolated smoothly: {}.", names.join(", ")));
+    }
+    if !model.definitions.is_empty() {
+        pen.say("Named formulas, with the names inside them already inserted:");
+        let mut equations = Vec::new();
+        for d in &model.definitions {
+            equations.extend(pen.equation(pen.name(&d.name), "=", d.expr));
+        }
+        pen.equations(equations);
+    }
+}
+
+/// T, V, L and what is not in them.
+pub fn lagrangian(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
+    let mechanics = pen.mechanics;
+    let model = &mechanics.model;
+    pen.heading(1, "Lagrangian");
+    let driven = model.coordinates.iter().any(|c| c.driven.is_some());
+    if driven {
+        pen.say("The prescribed motions of driven coordinates are already inserted.");
+    }
+    match (&model.physics, &mechanics.energy_terms[..]) {
+        (Physics::Energies { .. }, &[kinetic, potential]) => {
+            pen.say("Kinetic and potential energy, and their difference:");
+            let mut equations = pen.equation(Formula::pair("T"), "=", kinetic);
+            equations.extend(pen.equation(Formula::pair("V"), "=", potential));
+            equations.extend(pen.equation(Formula::pair("L = T − V|L = T - V"), "=", l.lagrangian));
+            pen.equations(equations);
+        }
+        _ => {
+            pen.say("The model gives the Lagrangian itself:");
+            pen.equals(Formula::pair("L"), l.lagrangian);
+        }
+    }
+    forces(pen, &l.generalized_force);
+}
+
+/// Forces that do not come from a potential.
+pub fn forces(pen: &mut Pen<'_>, generalized: &[Expr]) {
+    let mechanics = pen.mechanics;
+    let model = &mechanics.model;
+    if model.forces.is_empty() && model.dissipation.is_none() {
+        return;
+    }
+    pen.heading(2, "Forces without a potential");
+    if let Some(r) = model.dissipation {
+        pen.say("Rayleigh's function ‹R›; its force is ‹−∂R/∂v|-\\partial R/\\partial v›:");
+        pen.equals(Formula::pair("R"), r);
+    }
+    let mut point = false;
+    for force in &model.forces {
+        match &force.kind {
+            ForceKind::Point { at, vector } => {
+                point = true;
+                let label = pen.label(&force.name);
+                let r = pen.sub("r", "r", &label);
+                let f = pen.sub("F", "F", &label);
+                let list = |pen: &Pen<'_>, entries: &[Expr]| -> Vec<Vec<Formula>> {
+                    entries.iter().map(|&e| vec![pen.formula(e)]).collect()
+                };
+                let matrix = |left: Formula, rows| Equation {
+                    left,
+                    relation: Formula::pair("="),
+                    right: Right::Matrix(rows),
+                };
+                pen.say(&format!("`{}` acts at a point:", force.name));
+                let equations = vec![matrix(r, list(pen, at)), matrix(f, list(pen, vector))];
+                pen.equations(equations);
+            }
+            ForceKind::Generalized(_) => {
+                pen.say(&format!("`{}` is given as a generalized force.", force.name));
+            }
+        }
+    }
+    if point {
+        pen.say("A force ‹F› at a point ‹r(q, t)› does the work ‹F·δr = F·(∂r/∂q) δq|F\\cdot\\delta r = F\\cdot(\\partial r/\\partial q)\\,\\delta q›, so");
+        pen.law(r"Q = Σ (∂r/∂q)ᵀ F|Q = \sum \Bigl(\frac{\partial r}{\partial q}\Bigr)^{\!\top} F");
+    }
+    pen.say("All forces together, per free coordinate:");
+    let mut equations = Vec::new();
+    for (slot, &i) in mechanics.free.iter().enumerate() {
+        let left = pen.sub("Q", "Q", &pen.name(&model.coordinates[i].name));
+        equations.extend(pen.equation(left, "=", generalized[slot]));
+    }
+    pen.equations(equations);
+}
+
+/// From the action to the Euler–Lagrange equations.
+pub fn principle(pen: &mut Pen<'_>) {
+    let mechanics = pen.mechanics;
+    let forced = !mechanics.model.forces.is_empty() || mechanics.model.dissipation.is_some();
+    pen.heading(1, "From the action to the equations of motion");
+    pen.say("The action of a path from ‹t₀|t_0› to ‹t₁|t_1› is");
+    pen.law(r"𝒜[q] = ∫ L(q, q̇, t) dt|\mathcal{A}[q] = \int_{t_0}^{t_1} L(q, \dot q, t)\,dt");
+    pen.say("Move the path a little, ‹q + εη|q + \\varepsilon\\eta› with ‹η = 0|\\eta = 0› at both ends, differentiate at ‹ε = 0|\\varepsilon = 0›, and integrate the term with ‹η̇|\\dot\\eta› by parts; the boundary terms vanish with ‹η|\\eta›:");
+    pen.law(r"δ𝒜 = ∫ (∂L/∂q − d/dt ∂L/∂v)·η dt|\delta\mathcal{A} = \int_{t_0}^{t_1}\Bigl(\frac{\partial L}{\partial q} - \frac{d}{dt}\frac{\partial L}{\partial v}\Bigr)\cdot\eta\;dt");
+    if forced {
+        pen.say("Forces without a potential add their virtual work ‹∫ Q·η dt|\\int Q\\cdot\\eta\\,dt› (the Lagrange–d’Alembert principle).");
+    }
+    let force = if forced { ("Q", "Q") } else { ("0", "0") };
+    if mechanics.rows.is_empty() {
+        pen.say("It vanishes for every ‹η|\\eta› exactly when");
+        pen.law(&format!(
+            r"d/dt ∂L/∂v − ∂L/∂q = {}|\frac{{d}}{{dt}}\frac{{\partial L}}{{\partial v}} - \frac{{\partial L}}{{\partial q}} = {}",
+            force.0, force.1
+        ));
+    } else {
+        let (plain, tex) = if forced { ("Q + ", "Q + ") } else { ("", "") };
+        pen.say("Only displacements that respect the constraint rows are admitted, ‹A η = 0|A\\,\\eta = 0›. What vanishes for all of those is a combination of the rows, with multipliers ‹μ|\\mu›:");
+        pen.law(&format!(
+            r"d/dt ∂L/∂v − ∂L/∂q = {plain}Aᵀμ,   A v + b = 0|\frac{{d}}{{dt}}\frac{{\partial L}}{{\partial v}} - \frac{{\partial L}}{{\partial q}} = {tex}A^{{\top}}\mu,\qquad A\,v + b = 0"
+        ));
+        pen.say("‹Aᵀμ|A^{\\top}\\mu› is the reaction, a generalized force. Texts that subtract ‹zᵀc|z^{\\top}c› from ‹L› have ‹z = −μ|z = -\\mu›.");
+    }
+}
+
+/// Momenta, W, h, and the equations row by row.
+pub fn equations(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
+    let mechanics = pen.mechanics;
+    let coordinates = &mechanics.model.coordinates;
+    pen.say("For this model. The momenta ‹p = ∂L/∂v|p = \\partial L/\\partial v›:");
+    let mut list = Vec::new();
+    for &i in &mechanics.free {
+        list.extend(pen.equation(pen.formula(coordinates[i].momentum), "=", mechanics.momenta[i]));
+    }
+    pen.equations(list);
+    pen.say("Carrying out ‹d/dt|d/dt› separates the accelerations from the rest:");
+    pen.law(r"W a + h = Q + Aᵀμ,   W = ∂²L/∂v∂v,   h = (∂²L/∂v∂q) v + ∂²L/∂v∂t − ∂L/∂q|W a + h = Q + A^{\top}\mu,\quad W = \frac{\partial^2 L}{\partial v\,\partial v},\quad h = \frac{\partial^2 L}{\partial v\,\partial q}\,v + \frac{\partial^2 L}{\partial v\,\partial t} - \frac{\partial L}{\partial q}");
+    matrix(pen, "W", &l.mass_matrix);
+    let mut list = Vec::new();
+    for (slot, &i) in mechanics.free.iter().enumerate() {
+        let left = pen.sub("h", "h", &pen.name(&coordinates[i].name));
+        list.extend(pen.equation(left, "=", l.bias[slot]));
+    }
+    pen.equations(list);
+    if mechanics.quadratic {
+        pen.say("For a kinetic energy ‹T = ½ vᵀW v|T = \\tfrac12 v^{\\top}W v› this ‹h› is ‹∂/∂q(W v) v − ∂T/∂q + ∂V/∂q|\\frac{\\partial}{\\partial q}(Wv)\\,v - \\frac{\\partial T}{\\partial q} + \\frac{\\partial V}{\\partial q}›: velocity terms first, then the force of the potential.");
+    } else {
+        pen.say("‹W› depends on the velocities: the kinetic energy is not quadratic.");
+    }
+    pen.say("Written out, one equation per free coordinate:");
+    let multipliers = multipliers(pen);
+    let mut list = Vec::new();
+    for slot in 0..mechanics.free.len() {
+        let mut parts = vec![l.bias[slot]];
+        for (other, &j) in mechanics.free.iter().enumerate() {
+            parts.push(pen.dag.mul(l.mass_matrix[slot][other], coordinates[j].acceleration));
+        }
+        let left = pen.dag.sum(&parts);
+        let mut right = vec![l.generalized_force[slot]];
+        for (row, &mu) in mechanics.rows.iter().zip(&multipliers) {
+            right.push(pen.dag.mul(mu, row.normal[slot]));
+        }
+        let right = pen.dag.sum(&right);
+        let right = pen.formula(right);
+        list.extend(balanced(pen, left, right));
+    }
+    pen.equations(list);
+}
+
+/// `left = right` with a long left side: the left is what is broken.
+fn balanced(pen: &Pen<'_>, left: Expr, right: Formula) -> Vec<Equation> {
+    let mut equations = pen.equation(Formula::default(), "", left);
+    if let Some(Equation { right: Right::Terms { unicode, latex }, .. }) = equations.last_mut() {
+        if let (Some(u), Some(l)) = (unicode.last_mut(), latex.last_mut()) {
+            u.text.push_str(&format!(" = {}", right.unicode));
+            l.text.push_str(&format!(" = {}", right.latex));
+            u.width += right.width + 3;
+            l.width += right.width + 3;
+        }
+    }
+    equations
+}
+
+/// Symbols μ of the rows.
+pub fn multipliers(pen: &mut Pen<'_>) -> Vec<Expr> {
+    let mechanics = pen.mechanics;
+    mechanics
+        .rows
+        .iter()
+        .map(|row| {
+            let formula = pen.sub("μ", r"\mu", &pen.label(&row.name));
+            pen.symbol(&formula)
+        })
+        .collect()
+}
+
+/// A symmetric matrix over the free coordinates: as a matrix when it fits, else entry by entry.
+pub fn matrix(pen: &mut Pen<'_>, name: &str, entries: &[Vec<Expr>]) {
+    let mechanics = pen.mechanics;
+    let rows: Vec<Vec<Formula>> =
+        entries.iter().map(|row| row.iter().map(|&e| pen.formula(e)).collect()).collect();
+    let columns = rows.first().map_or(0, Vec::len);
+    let width: usize = (0..columns).map(|j| rows.iter().map(|r| r[j].width + 2).max().unwrap_or(0)).sum();
+    if width <= WIDEST_ROW {
+        let left = Formula::pair(name);
+        pen.equations(vec![Equation { left, relation: Formula::pair("="), right: Right::Matrix(rows) }]);
+        return;
+    }
+    let base = Formula::pair(name);
+    pen.say(&format!("‹{name}› is symmetric; its entries that are not zero:"));
+    let mut list = Vec::new();
+    for i in 0..entries.len() {
+        for j in i..entries.len() {
+            if pen.is_zero(entries[i][j]) {
+                continue;
+            }
+            let name_of = |k: usize| pen.name(&mechanics.model.coordinates[mechanics.free[k]].name);
+            let index = name_of(i).then(&Formula::new(",", ",")).then(&name_of(j));
+            list.extend(pen.equation(pen.sub(&base.unicode, &base.latex, &index), "=", entries[i][j]));
+        }
+    }
+    pen.equations(list);
+}
+
+/// Accelerations, when they are short.
+pub fn solved(pen: &mut Pen<'_>) {
+    let mechanics = pen.mechanics;
+    let Some(accelerations) = &mechanics.forms.accelerations else { return };
+    pen.heading(1, "Accelerations");
+    pen.say(if mechanics.rows.is_empty() {
+        "Solved for the accelerations:"
+    } else {
+        "Solved for the accelerations, with the reactions eliminated:"
+    });
+    let mut list = Vec::new();
+    for (&i, &e) in mechanics.free.iter().zip(accelerations) {
+        list.extend(pen.equation(pen.formula(mechanics.model.coordinates[i].acceleration), "=", e));
+    }
+    pen.equations(list);
+}
+
+/// E and its balance.
+pub fn energy(pen: &mut Pen<'_>) {
+    let mechanics = pen.mechanics;
+    pen.heading(1, "Energy");
+    let hamiltonian = matches!(mechanics.dynamics, Dynamics::Hamiltonian(_));
+    if hamiltonian {
+        pen.say("The energy ‹E› is the Hamiltonian.");
+    } else {
+        pen.say("‹E = p·v − L|E = p\\cdot v - L›, as a function of the velocities:");
+        pen.equals(Formula::pair("E"), mechanics.hamiltonian);
+        if mechanics.energy != mechanics.hamiltonian {
+            pen.say("It differs from ‹T + V› because a coordinate is driven or the kinetic energy is not purely quadratic in the free velocities:");
+            pen.equals(Formula::pair("T + V"), mechanics.energy);
+        }
+    }
+    let multipliers = multipliers(pen);
+    let mut parts = vec![mechanics.power];
+    for (row, &mu) in mechanics.rows.iter().zip(&multipliers) {
+        let product = pen.dag.mul(mu, row.drift);
+        parts.push(pen.dag.neg(product));
+    }
+    let rate = pen.dag.sum(&parts);
+    let (law, tex) = if hamiltonian {
+        (
+            "dE/dt = Q·v + ∂H/∂t − μ·b",
+            r"\frac{dE}{dt} = Q\cdot v + \frac{\partial H}{\partial t} - \mu\cdot b",
+        )
+    } else {
+        (
+            "dE/dt = Q·v − ∂L/∂t − μ·b",
+            r"\frac{dE}{dt} = Q\cdot v - \frac{\partial L}{\partial t} - \mu\cdot b",
+        )
+    };
+    pen.say("Along smooth motion, multiplying the equations of motion by ‹v›:");
+    pen.law(&format!("{law}|{tex}"));
+    if pen.is_zero(rate) {
+        pen.say("Here every term is zero: ‹E› is conserved between impacts.");
+    } else {
+        pen.say("For this model:");
+        pen.equals(Formula::pair(r"dE/dt|\frac{dE}{dt}"), rate);
+    }
+}
+
+/// Events and outputs.
+pub fn extras(pen: &mut Pen<'_>) {
+    let mechanics = pen.mechanics;
+    let model = &mechanics.model;
+    if !model.events.is_empty() {
+        pen.heading(1, "Events");
+        for (event, derived) in model.events.iter().zip(&mechanics.events) {
+            let crossing = match event.direction {
+                Direction::Rising => "rises through",
+                Direction::Falling => "falls through",
+                Direction::Both => "crosses",
+            };
+            let action = match event.action {
+                Action::Record => "the state is recorded",
+                Action::Stop => "the motion ends",
+                Action::Set(_) => "the state is reset, all at once:",
+            };
+            pen.say(&format!("`{}`: when this {crossing} zero, {action}", event.name));
+            pen.equals(pen.pair("g"), derived.when);
+            if let Some(condition) = derived.only_if {
+                pen.say("but only where this is positive:");
+                pen.equals(pen.pair("c"), condition);
+            }
+            let mut list = Vec::new();
+            for &(symbol, value) in &derived.set {
+                let left = pen.formula(symbol);
+                list.extend(pen.equation(left, r"←|\leftarrow", value));
+            }
+            pen.equations(list);
+        }
+    }
+    if !model.outputs.is_empty() {
+        pen.heading(1, "Outputs");
+        let mut list = Vec::new();
+        for (output, &e) in model.outputs.iter().zip(&mechanics.outputs) {
+            list.extend(pen.equation(pen.name(&output.name), "=", e));
+        }
+        pen.equations(list);
+    }
+    if !mechanics.warnings.is_empty() {
+        pen.heading(1, "Notes");
+        let notes: Vec<String> =
+            mechanics.warnings.iter().map(|w| w.message.replace(['‹', '›'], "")).collect();
+        let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
+        pen.list(&notes);
+    }
+}
