@@ -1,6 +1,7 @@
 //! Motion and mechanics to pictures and text. Pure: data in, bytes out; no file, no clock, no network.
 
 pub mod draw;
+pub mod film;
 pub mod formula;
 pub mod page;
 pub mod plot;

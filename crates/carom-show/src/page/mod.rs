@@ -32,7 +32,7 @@ pub fn samples_for(steps: u64) -> usize {
 /// Fails with advice when the model does not say where things are.
 pub fn html(mechanics: &Mechanics, motion: &Motion, requests: &[String]) -> Result<String, Vec<Diagnostic>> {
     let mut mechanics = mechanics.clone();
-    let scene = scene(&mut mechanics).map_err(|d| vec![d])?;
+    let scene = scene(&mut mechanics)?;
     let track = Track::new(&mechanics, motion);
     if track.knots.is_empty() {
         return Err(vec![Diagnostic {

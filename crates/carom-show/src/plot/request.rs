@@ -44,13 +44,13 @@ pub fn read<'c, 'a>(catalog: &'c Catalog<'a>, text: &str) -> Result<Panel<'c, 'a
                 }
                 exact
             }
-            Err(problem) => {
-                problems.push(problem);
+            Err(found) => {
+                problems.extend(found);
                 None
             }
         };
         let (y, x) = (one(y), one(x));
-        let event = event.map(|name| find_event(catalog, name)).transpose().map_err(|p| problems.push(p));
+        let event = event.map(|name| find_event(catalog, name)).transpose().map_err(|p| problems.extend(p));
         return match (y, x, event) {
             (Some(y), Some(x), Ok(event)) => Ok(Panel::Plane { y, x, event }),
             _ => Err(problems),
@@ -67,7 +67,7 @@ pub fn read<'c, 'a>(catalog: &'c Catalog<'a>, text: &str) -> Result<Panel<'c, 'a
                     }
                 }
             }
-            Err(problem) => problems.push(problem),
+            Err(found) => problems.extend(found),
         }
     }
     if problems.is_empty() && signals.is_empty() {
@@ -138,7 +138,7 @@ fn apart<'c, 'a>(catalog: &Catalog<'a>, signals: Vec<&'c Signal<'a>>) -> Vec<Vec
     groups.into_iter().map(|g| g.0).collect()
 }
 
-fn find_event(catalog: &Catalog<'_>, name: &str) -> Result<usize, Diagnostic> {
+fn find_event(catalog: &Catalog<'_>, name: &str) -> Result<usize, Vec<Diagnostic>> {
     let events = &catalog.track.mechanics.model.events;
     if let Some(i) = events.iter().position(|e| e.name == name) {
         return Ok(i);
@@ -153,7 +153,7 @@ fn find_event(catalog: &Catalog<'_>, name: &str) -> Result<usize, Diagnostic> {
             format!("known are {}", recorded.map(|e| e.name.as_str()).collect::<Vec<_>>().join(", "))
         }
     };
-    Err(error(format!("unknown event `{name}`"), hint))
+    Err(vec![error(format!("unknown event `{name}`"), hint)])
 }
 
 /// Splits at a word that stands alone.

@@ -152,7 +152,7 @@ impl<'a> Catalog<'a> {
     }
 
     /// The signal or the group of signals called `name`.
-    pub fn find(&self, name: &str) -> Result<Vec<&Signal<'a>>, Diagnostic> {
+    pub fn find(&self, name: &str) -> Result<Vec<&Signal<'a>>, Vec<Diagnostic>> {
         let named = |n: &str| self.signals.iter().filter(|s| s.name == n).collect::<Vec<_>>();
         let of = |f: &dyn Fn(&Kind) -> bool| self.signals.iter().filter(|s| f(&s.kind)).collect::<Vec<_>>();
         let outputs = self.signals.iter().filter(|s| s.kind == Kind::Output);
@@ -201,7 +201,7 @@ impl<'a> Catalog<'a> {
         } else {
             format!("unknown signal `{name}`")
         };
-        Err(Diagnostic { severity: Severity::Error, place: None, message, hint: Some(hint) })
+        Err(vec![Diagnostic { severity: Severity::Error, place: None, message, hint: Some(hint) }])
     }
 
     /// The values of a signal at `knots`; NaN where it is not known.

@@ -7,10 +7,10 @@ use carom_expr::{Expr, Function};
 use carom_mech::{Diagnostic, Mechanics, Physics, Severity};
 
 /// Fills `scene`, or says what to add.
-pub fn fill(mechanics: &mut Mechanics, scene: &mut Scene) -> Result<(), Diagnostic> {
+pub fn fill(mechanics: &mut Mechanics, scene: &mut Scene) -> Result<(), Vec<Diagnostic>> {
     let places = places(mechanics);
     if places.is_empty() {
-        return Err(Diagnostic {
+        return Err(vec![Diagnostic {
             severity: Severity::Error,
             place: None,
             message: "nothing to draw: the coordinates do not say where things are".into(),
@@ -19,7 +19,7 @@ pub fn fill(mechanics: &mut Mechanics, scene: &mut Scene) -> Result<(), Diagnost
                  \"-l*cos(theta)\"]]]; plots (-o file.svg) need neither"
                     .into(),
             ),
-        });
+        }]);
     }
     scene.dimension = places.iter().map(|(_, at)| at.len()).max().unwrap_or(2).clamp(2, 3);
     for (name, at) in &places {

@@ -65,7 +65,7 @@ impl Scene {
 }
 
 /// What to draw for a model; an error says what the model would need.
-pub fn scene(mechanics: &mut Mechanics) -> Result<Scene, Diagnostic> {
+pub fn scene(mechanics: &mut Mechanics) -> Result<Scene, Vec<Diagnostic>> {
     let view = mechanics.model.view.clone();
     let bodies = mechanics.model.bodies.clone();
     let given: Vec<&Point> =

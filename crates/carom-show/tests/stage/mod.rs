@@ -115,8 +115,11 @@ fn signal(name: &str, values: Vec<f64>) -> Signal {
 
 const G: f64 = 9.81;
 
+/// Pairs of numbers.
+pub type Pairs = Vec<(f64, f64)>;
+
 /// Height and velocity of a ball let go at height 1, and its impacts (time, speed before), with restitution e.
-pub fn bounce(times: &[f64], e: f64, most: usize) -> (Vec<(f64, f64)>, Vec<(f64, f64)>) {
+pub fn bounce(times: &[f64], e: f64, most: usize) -> (Pairs, Pairs) {
     let until = times.last().copied().unwrap_or(0.0);
     let mut impacts = Vec::new();
     let (mut t, mut v) = ((2.0 / G).sqrt(), (2.0 * G).sqrt());
