@@ -8,6 +8,7 @@
 //! * Folding is local and exact. It may remove a removable singularity (`x/x → 1`), never add one.
 
 use crate::hash::{FastMap, Mix};
+use crate::measure;
 use crate::number::Rational;
 use std::hash::{Hash, Hasher};
 
@@ -137,6 +138,7 @@ struct Facts {
     hash: u32,
     /// Bit s mod 64 is set when symbol s occurs: a clear bit proves that it does not.
     symbols: u64,
+    length: u64,
 }
 
 /// The store of expressions.
@@ -184,6 +186,20 @@ impl Dag {
         self.nodes.is_empty()
     }
 
+    /// Length of `e` in characters, written out with one-letter names: what [`Dag::simplify`] makes small.
+    ///
+    /// ```
+    /// # use carom_expr::Dag;
+    /// let mut dag = Dag::new();
+    /// let (mass, speed) = (dag.symbol("mass"), dag.symbol("speed"));
+    /// let square = dag.powi(speed, 2);
+    /// let momentum = dag.mul(mass, square);
+    /// assert_eq!(dag.length(momentum), "m*v^2".len() as u64);
+    /// ```
+    pub fn length(&self, e: Expr) -> u64 {
+        self.facts[e.index()].length
+    }
+
     /// What `e` is made of.
     pub fn node(&self, e: Expr) -> &Node {
         &self.nodes[e.index()]
@@ -211,13 +227,14 @@ impl Dag {
         }
         let e = Expr(u32::try_from(self.nodes.len()).expect("fewer than 2^32 expressions"));
         self.table[slot] = e.0 + 1;
+        let length = measure::of_node(self, &node);
         self.nodes.push(node);
         let mut symbols = match self.node(e) {
             Node::Symbol(s) => 1 << (s.0 % 64),
             _ => 0,
         };
         self.for_each_child(e, |child| symbols |= self.facts[child.index()].symbols);
-        self.facts.push(Facts { hash, symbols });
+        self.facts.push(Facts { hash, symbols, length });
         e
     }
 

@@ -4,7 +4,7 @@
 //! factor share the rest, `m₁ l² + m₂ l² = (m₁ + m₂) l²`; terms that share such a bracket share it once.
 
 use crate::dag::{Dag, Expr, Node};
-use crate::measure::{Lengths, coefficient};
+use crate::measure::{coefficient, of_power};
 use crate::number::Rational;
 use crate::polynomial::{Local, Monomial, Polynomial, UNIT, exponent, multiply};
 use std::hash::Hasher;
@@ -16,7 +16,7 @@ const BRACKETS: u64 = 2;
 
 /// A polynomial split as `coefficient·Π atom^exponent·sum`.
 pub(crate) struct Split {
-    /// Numeric content, carrying the sign of the sum's first term.
+    /// Numeric content.
     pub(crate) coefficient: Rational,
     /// What divides every term.
     pub(crate) content: Vec<(Expr, Rational)>,
@@ -25,8 +25,8 @@ pub(crate) struct Split {
 }
 
 /// Writes `p`, common factors pulled out where that is shorter.
-pub(crate) fn write(dag: &mut Dag, lengths: &mut Lengths, p: &Polynomial) -> Expr {
-    let mut writer = Writer::new(dag, lengths, p);
+pub(crate) fn write(dag: &mut Dag, p: &Polynomial) -> Expr {
+    let mut writer = Writer::new(dag, p);
     let terms = std::mem::take(&mut writer.terms);
     let (common, inner) = divide_common(&terms);
     let grouped = writer.group(inner);
@@ -38,7 +38,10 @@ pub(crate) fn write(dag: &mut Dag, lengths: &mut Lengths, p: &Polynomial) -> Exp
         let numbers = coefficient(content) + u64::from(content.is_negative());
         let joint = writer.monomial_length(&common).saturating_add(numbers + BRACKETS);
         let joint = joint.saturating_add(u64::from(!common.is_empty()));
-        if joint.saturating_add(writer.length(&outside)) < writer.length(&spread) {
+        let (joint, spread_length) = (joint.saturating_add(writer.length(&outside)), writer.length(&spread));
+        // One fraction reads better than several of the same length.
+        let fraction = common.iter().any(|f| f.1 < 0);
+        if joint < spread_length || (fraction && joint == spread_length) {
             let sum = writer.build(&outside);
             let mut powers = writer.powers(&common);
             powers.push((sum, Rational::ONE));
@@ -48,12 +51,13 @@ pub(crate) fn write(dag: &mut Dag, lengths: &mut Lengths, p: &Polynomial) -> Exp
     writer.build(&spread)
 }
 
-/// Splits `p` for use as a factor: everything common leaves the sum, whether or not that is shorter.
-pub(crate) fn split(dag: &mut Dag, lengths: &mut Lengths, p: &Polynomial) -> Split {
-    let mut writer = Writer::new(dag, lengths, p);
+/// Splits `p` for use as a factor: everything common leaves the sum, whether or not that is shorter. The sign leaves
+/// when every term is negative or, with `oriented`, when the first is.
+pub(crate) fn split(dag: &mut Dag, p: &Polynomial, oriented: bool) -> Split {
+    let mut writer = Writer::new(dag, p);
     let terms = std::mem::take(&mut writer.terms);
     let (common, inner) = divide_common(&terms);
-    let (coefficient, inner) = divide_content(&inner, false);
+    let (coefficient, inner) = divide_content(&inner, !oriented);
     let content = writer.powers(&common);
     let grouped = writer.group(inner);
     let sum = writer.build(&grouped);
@@ -62,7 +66,6 @@ pub(crate) fn split(dag: &mut Dag, lengths: &mut Lengths, p: &Polynomial) -> Spl
 
 struct Writer<'a> {
     dag: &'a mut Dag,
-    lengths: &'a mut Lengths,
     local: Local,
     terms: Polynomial,
 }
@@ -73,22 +76,22 @@ type Entry = (u64, u32, u32);
 const WHOLE: u32 = u32::MAX;
 
 impl Writer<'_> {
-    fn new<'a>(dag: &'a mut Dag, lengths: &'a mut Lengths, p: &Polynomial) -> Writer<'a> {
+    fn new<'a>(dag: &'a mut Dag, p: &Polynomial) -> Writer<'a> {
         let (local, terms) = Local::of(dag, p);
-        Writer { dag, lengths, local, terms }
+        Writer { dag, local, terms }
     }
 
-    fn monomial_length(&mut self, m: &[(u32, i32)]) -> u64 {
+    fn monomial_length(&self, m: &[(u32, i32)]) -> u64 {
         let mut length = 0_u64;
         for &(a, n) in m {
             let base = self.local.atoms[a as usize];
-            let power = self.lengths.of_power(self.dag, base, n);
+            let power = of_power(self.dag, base, n);
             length = length.saturating_add(power).saturating_add(1);
         }
         length.saturating_sub(1)
     }
 
-    fn length(&mut self, p: &Polynomial) -> u64 {
+    fn length(&self, p: &Polynomial) -> u64 {
         let mut length = 0_u64;
         for (m, c) in p {
             let monomial = self.monomial_length(m);
@@ -131,17 +134,18 @@ impl Writer<'_> {
         if terms.len() < 2 {
             return None;
         }
-        let lengths: Vec<Vec<u64>> = terms
-            .iter()
-            .map(|(m, _)| {
-                let mut parts = Vec::with_capacity(m.len());
-                for &(a, n) in m.iter() {
-                    let base = self.local.atoms[a as usize];
-                    parts.push(self.lengths.of_power(self.dag, base, n).saturating_add(1));
-                }
-                parts
-            })
-            .collect();
+        // Lengths of all factors, term after term, each with its `*`.
+        let mut starts = Vec::with_capacity(terms.len() + 1);
+        let mut parts: Vec<u64> = Vec::new();
+        for (m, _) in terms {
+            starts.push(parts.len());
+            parts.extend(
+                m.iter().map(|&(a, n)| of_power(self.dag, self.local.atoms[a as usize], n).saturating_add(1)),
+            );
+        }
+        starts.push(parts.len());
+        let rest_length =
+            |i: u32, at: u32| rest_length(&parts[starts[i as usize]..starts[i as usize + 1]], at);
         let mut entries: Vec<Entry> = Vec::new();
         for (i, (m, _)) in terms.iter().enumerate() {
             let whole = m.iter().fold(0_u64, |sum, &f| sum.wrapping_add(factor_hash(f)));
@@ -161,7 +165,7 @@ impl Writer<'_> {
         while start < entries.len() {
             let (hash, i, at) = entries[start];
             let count = entries[start..].iter().take_while(|e| e.0 == hash).count();
-            let saving = ((count - 1) as u64).saturating_mul(rest_length(&lengths[i as usize], at));
+            let saving = ((count - 1) as u64).saturating_mul(rest_length(i, at));
             if saving > BRACKETS {
                 candidates.push((std::cmp::Reverse(saving), i, at, start, count));
             }
@@ -179,7 +183,7 @@ impl Writer<'_> {
                 .filter(|e| !taken[e.1 as usize] && rest(&terms[e.1 as usize].0, e.2) == common)
                 .map(|e| (e.1, e.2))
                 .collect();
-            let saving = (members.len() as u64 - 1).saturating_mul(rest_length(&lengths[first as usize], at));
+            let saving = (members.len() as u64 - 1).saturating_mul(rest_length(first, at));
             if saving <= BRACKETS {
                 continue;
             }
@@ -223,14 +227,17 @@ impl Writer<'_> {
     /// `S x + S y = S (x + y)` for brackets S.
     fn share_brackets(&mut self, terms: Polynomial) -> Polynomial {
         let mut terms = terms;
+        let mut uses = vec![0_u32; self.local.atoms.len()];
+        for &(atom, n) in terms.iter().flat_map(|(m, _)| m.iter()) {
+            uses[atom as usize] += u32::from(n == UNIT);
+        }
         for atom in 0..self.local.atoms.len() as u32 {
             let e = self.local.atoms[atom as usize];
-            if terms.len() < 2 || !matches!(self.dag.node(e), Node::Sum(..)) {
+            if uses.get(atom as usize).is_none_or(|&n| n < 2) || !matches!(self.dag.node(e), Node::Sum(..)) {
                 continue;
             }
             let has = |m: &Monomial| m.contains(&(atom, UNIT));
-            let count = terms.iter().filter(|(m, _)| has(m)).count();
-            if count < 2 {
+            if terms.iter().filter(|(m, _)| has(m)).count() < 2 {
                 continue;
             }
             let (with, without): (Vec<_>, Vec<_>) = terms.iter().cloned().partition(|(m, _)| has(m));

@@ -29,31 +29,47 @@ pub(crate) type Polynomial = Vec<(Monomial, Rational)>;
 
 /// The product of two monomials; `None` when an exponent leaves its range.
 pub(crate) fn multiply(a: &[(u32, i32)], b: &[(u32, i32)]) -> Option<Monomial> {
-    let mut product = Vec::with_capacity(a.len() + b.len());
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() && j < b.len() {
-        match a[i].0.cmp(&b[j].0) {
-            std::cmp::Ordering::Less => {
-                product.push(a[i]);
+    const SHORT: usize = 24;
+    if a.len() + b.len() <= SHORT {
+        // Merged on the stack, so that the result is the only allocation.
+        let mut product = [(0, 0); SHORT];
+        let length = merge(a, b, &mut product)?;
+        return Some(product[..length].into());
+    }
+    let mut product = vec![(0, 0); a.len() + b.len()];
+    let length = merge(a, b, &mut product)?;
+    Some(product[..length].into())
+}
+
+/// Writes the product of two monomials, answers its number of factors.
+fn merge(a: &[(u32, i32)], b: &[(u32, i32)], product: &mut [(u32, i32)]) -> Option<usize> {
+    let (mut i, mut j, mut length) = (0, 0, 0);
+    while i < a.len() || j < b.len() {
+        let factor = match (a.get(i), b.get(j)) {
+            (Some(&x), Some(&y)) if x.0 == y.0 => {
+                (i, j) = (i + 1, j + 1);
+                (x.0, x.1.checked_add(y.1)?)
+            }
+            (Some(&x), Some(&y)) if x.0 < y.0 => {
                 i += 1;
+                x
             }
-            std::cmp::Ordering::Greater => {
-                product.push(b[j]);
+            (_, Some(&y)) => {
                 j += 1;
+                y
             }
-            std::cmp::Ordering::Equal => {
-                let exponent = a[i].1.checked_add(b[j].1)?;
-                if exponent != 0 {
-                    product.push((a[i].0, exponent));
-                }
+            (Some(&x), None) => {
                 i += 1;
-                j += 1;
+                x
             }
+            (None, None) => break,
+        };
+        if factor.1 != 0 {
+            product[length] = factor;
+            length += 1;
         }
     }
-    product.extend_from_slice(&a[i..]);
-    product.extend_from_slice(&b[j..]);
-    Some(product.into())
+    Some(length)
 }
 
 /// A sum of terms being collected.

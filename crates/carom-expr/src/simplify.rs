@@ -9,7 +9,6 @@
 
 use crate::dag::{Dag, Expr, Function, Node};
 use crate::factor;
-use crate::measure::Lengths;
 use crate::number::Rational;
 use crate::polynomial::{Expander, Polynomial, UNIT, exponent};
 use crate::trig;
@@ -20,8 +19,10 @@ const MOST_FRACTIONS: usize = 100;
 
 /// What rewriting a term costs, in term products.
 const REWRITE: usize = 10;
-/// Most terms of a product that is tried multiplied out, and of a numerator.
-const MOST_MULTIPLIED: usize = 1000;
+/// Most terms of a product that is tried multiplied out.
+const MOST_MULTIPLIED: usize = 50;
+/// Most terms of a common numerator.
+const MOST_NUMERATOR: usize = 300;
 
 impl Dag {
     /// An expression with the same value, as short as the rules can make it.
@@ -52,7 +53,7 @@ impl Dag {
     /// assert_eq!(dag.simplify_all(&[x, quotient]), vec![x, quotient]);
     /// ```
     pub fn simplify_all(&mut self, roots: &[Expr]) -> Vec<Expr> {
-        let mut run = Run { expander: Expander::new(), lengths: Lengths::default() };
+        let mut run = Run { expander: Expander::new() };
         let unknown: Vec<Expr> = roots.iter().copied().filter(|e| !self.simplified.contains_key(e)).collect();
         for e in self.reachable(&unknown) {
             if self.simplified.contains_key(&e) {
@@ -70,7 +71,6 @@ impl Dag {
 /// One call: what it has learned.
 struct Run {
     expander: Expander,
-    lengths: Lengths,
 }
 
 impl Run {
@@ -105,11 +105,6 @@ impl Run {
         }
     }
 
-    /// The shorter of two; the first when equal.
-    fn shorter(&mut self, dag: &Dag, a: Expr, b: Expr) -> Expr {
-        if self.lengths.of(dag, b) < self.lengths.of(dag, a) { b } else { a }
-    }
-
     /// A sum of simplified terms.
     fn simplify_sum(&mut self, dag: &mut Dag, sum: Expr) -> Expr {
         let Some(expanded) = self.expander.expand(dag, sum) else { return sum };
@@ -118,16 +113,36 @@ impl Run {
         }
         let Some(short) = trig::shorten(dag, &expanded) else { return sum };
         let short = Rc::new(short);
-        let written = factor::write(dag, &mut self.lengths, &short);
-        let mut best = self.shorter(dag, sum, written);
+        let written = factor::write(dag, &short);
+        let mut best = shorter(dag, sum, written);
         if let Some(fraction) = self.over_common_denominator(dag, &short) {
-            best = self.shorter(dag, best, fraction);
+            best = shorter(dag, best, fraction);
+        }
+        if let Some(fraction) = self.over_partial_denominator(dag, &short) {
+            best = shorter(dag, best, fraction);
         }
         // A result that is a sum is known by its shortened terms from now on.
         if matches!(dag.node(best), Node::Sum(..) | Node::Product(..)) {
             self.expander.known.insert(best, Some(short));
         }
         best
+    }
+
+    /// The same for the terms that hold a sum as denominator or below a root, the others kept apart.
+    fn over_partial_denominator(&mut self, dag: &mut Dag, p: &Polynomial) -> Option<Expr> {
+        let divided = |m: &[(u32, i32)]| {
+            m.iter().any(|&(a, n)| (n < 0 || n % UNIT != 0) && matches!(dag.node(Expr(a)), Node::Sum(..)))
+        };
+        let (with, without): (Polynomial, Polynomial) = p.iter().cloned().partition(|(m, _)| divided(m));
+        if with.len() < 2 || without.is_empty() {
+            return None;
+        }
+        let fraction = self.over_common_denominator(dag, &with)?;
+        let rest = factor::write(dag, &without);
+        let sum = dag.add(fraction, rest);
+        let expanded = self.expander.expand(dag, sum)?;
+        let written = factor::write(dag, &expanded);
+        Some(shorter(dag, sum, written))
     }
 
     /// `a/d + b/e = (a e + b d)/(d e)`; `None` when no term has a denominator of its own.
@@ -138,7 +153,7 @@ impl Run {
         // The most negative exponent of each atom.
         let mut denominator: Vec<(u32, i32)> = Vec::new();
         for &(atom, n) in p.iter().flat_map(|(m, _)| m.iter()) {
-            if n < 0 && n % UNIT == 0 {
+            if n < 0 {
                 match denominator.binary_search_by_key(&atom, |f| f.0) {
                     Ok(at) => denominator[at].1 = denominator[at].1.max(-n),
                     Err(at) => denominator.insert(at, (atom, -n)),
@@ -153,12 +168,12 @@ impl Run {
                 let own = m.iter().find(|f| f.0 == atom).map_or(0, |f| f.1.min(0));
                 if let Node::Sum(_, inner) = dag.node(Expr(atom)) {
                     let power = u32::try_from((n + own) / UNIT).unwrap_or(u32::MAX);
-                    count = count.saturating_mul(inner.len().saturating_pow(power));
+                    count = count.saturating_mul((inner.len() + 1).saturating_pow(power));
                 }
             }
             terms = terms.saturating_add(count);
         }
-        if terms > MOST_MULTIPLIED {
+        if terms > MOST_NUMERATOR {
             return None;
         }
         let everywhere = |&(atom, n): &(u32, i32)| p.iter().all(|(m, _)| m.contains(&(atom, -n)));
@@ -170,7 +185,7 @@ impl Run {
         if numerator.is_empty() {
             return Some(dag.zero());
         }
-        let split = factor::split(dag, &mut self.lengths, &numerator);
+        let split = factor::split(dag, &numerator, false);
         let mut powers = split.content;
         powers.push((split.sum, Rational::ONE));
         powers.extend(denominator.iter().map(|&(atom, n)| (Expr(atom), exponent(-n))));
@@ -203,7 +218,7 @@ impl Run {
         for (base, n) in &mut kept {
             let mut whole = *base;
             if n.is_integer() && matches!(dag.node(*base), Node::Sum(..)) {
-                whole = self.split(dag, *base);
+                whole = self.split(dag, *base, n.is_negative());
                 if n.is_negative() {
                     *base = whole;
                 }
@@ -211,11 +226,11 @@ impl Run {
             split.push((whole, *n));
         }
         let (kept, split) = (dag.monomials(c, &kept), dag.monomials(c, &split));
-        let best = self.shorter(dag, kept, split);
+        let best = shorter(dag, split, kept);
         self.multiplied_out(dag, best)
     }
 
-    /// A product of few terms multiplied out, if that is not longer: `(2 a + b)/2 = a + b/2`.
+    /// A product of few terms multiplied out, if that is shorter: `(2 a + b)/2 = a + b/2`.
     fn multiplied_out(&mut self, dag: &mut Dag, product: Expr) -> Expr {
         let Node::Product(_, factors) = dag.node(product).clone() else { return product };
         let mut terms = 1_usize;
@@ -233,8 +248,9 @@ impl Run {
             return product;
         }
         let Some(short) = trig::shorten(dag, &expanded) else { return product };
-        let written = factor::write(dag, &mut self.lengths, &short);
-        self.shorter(dag, written, product)
+        let written = factor::write(dag, &short);
+        // With nothing but a number outside, equal length is in favour of no brackets.
+        if factors.len() == 1 { shorter(dag, written, product) } else { shorter(dag, product, written) }
     }
 
     /// Simplifies `e` if it is a sum.
@@ -246,9 +262,9 @@ impl Run {
     }
 
     /// A sum as number times common factors times the rest; itself when nothing is common.
-    fn split(&mut self, dag: &mut Dag, sum: Expr) -> Expr {
+    fn split(&mut self, dag: &mut Dag, sum: Expr, oriented: bool) -> Expr {
         let Some(expanded) = self.expander.expand(dag, sum) else { return sum };
-        let split = factor::split(dag, &mut self.lengths, &expanded);
+        let split = factor::split(dag, &expanded, oriented);
         if split.content.is_empty() && split.coefficient.is_one() {
             return sum;
         }
@@ -256,4 +272,9 @@ impl Run {
         parts.push((split.sum, Rational::ONE));
         dag.monomials(split.coefficient, &parts)
     }
+}
+
+/// The shorter of two; the first when equal.
+fn shorter(dag: &Dag, a: Expr, b: Expr) -> Expr {
+    if dag.length(b) < dag.length(a) { b } else { a }
 }

@@ -11,6 +11,9 @@ const MOST_UNKNOWNS: usize = 3;
 /// Longest component of an answer of [`Dag::solve_small`], in characters: about four lines.
 const LONGEST: usize = 400;
 
+/// Determinants this many times longer than the limit are not even simplified.
+const MOST_SHRINKING: u64 = 5;
+
 impl Dag {
     /// x with `matrix`·x = `rhs`, by Cramer's rule on blocks of at most three unknowns; `None` when a block is
     /// larger, its determinant is zero, or the result is long.
@@ -55,7 +58,7 @@ impl Dag {
         for block in blocks {
             let m: Vec<Vec<Expr>> =
                 block.iter().map(|&i| block.iter().map(|&j| matrix[i][j]).collect()).collect();
-            let determinant = self.determinant(&m);
+            let determinant = self.determinant(&m, longest)?;
             if self.length(determinant) > longest || !self.is_visibly_nonzero(determinant, &m) {
                 return None;
             }
@@ -64,7 +67,7 @@ impl Dag {
                 for (row, &i) in replaced.iter_mut().zip(&block) {
                     row[k] = rhs[i];
                 }
-                let numerator = self.determinant(&replaced);
+                let numerator = self.determinant(&replaced, longest)?;
                 let quotient = self.div(numerator, determinant);
                 solution[unknown] = self.simplify(quotient);
                 if self.length(solution[unknown]) > longest {
@@ -75,8 +78,8 @@ impl Dag {
         Some(solution)
     }
 
-    /// The simplified determinant of a matrix of at most three rows.
-    fn determinant(&mut self, m: &[Vec<Expr>]) -> Expr {
+    /// The simplified determinant of a matrix of at most three rows; `None` when it is hopelessly long.
+    fn determinant(&mut self, m: &[Vec<Expr>], longest: u64) -> Option<Expr> {
         let summands: Vec<(Rational, Expr)> = permutations(m.len())
             .iter()
             .map(|(sign, columns)| {
@@ -85,7 +88,10 @@ impl Dag {
             })
             .collect();
         let sum = self.linear(Rational::ZERO, &summands);
-        self.simplify(sum)
+        if self.length(sum) > MOST_SHRINKING * longest {
+            return None;
+        }
+        Some(self.simplify(sum))
     }
 
     /// Is the determinant of `m` more than rounding at one of a few points? What is zero there may be zero

@@ -60,9 +60,13 @@ pub(crate) fn shorten(dag: &mut Dag, p: &Polynomial) -> Option<Polynomial> {
 /// the result is too long.
 fn eliminate(dag: &mut Dag, p: &Polynomial, sine: bool) -> Option<Polynomial> {
     let (f, g) = if sine { (Function::Sin, Function::Cos) } else { (Function::Cos, Function::Sin) };
+    let squared =
+        |&(a, n): &(u32, i32)| n >= 2 * UNIT && matches!(dag.node(Expr(a)), Node::Function(h, _) if *h == f);
+    if !p.iter().any(|(m, _)| m.iter().any(squared)) {
+        return None;
+    }
     let mut pending = p.clone();
     let mut sum = Collector::default();
-    let mut found = false;
     while let Some((m, c)) = pending.pop() {
         let square = m.iter().find_map(|&(a, n)| match dag.node(Expr(a)) {
             Node::Function(h, args) if *h == f && n >= 2 * UNIT => Some((a, args[0])),
@@ -70,7 +74,6 @@ fn eliminate(dag: &mut Dag, p: &Polynomial, sine: bool) -> Option<Polynomial> {
         });
         match square {
             Some((atom, argument)) => {
-                found = true;
                 let rest = multiply(&m, &[(atom, -2 * UNIT)])?;
                 let other = dag.function(g, &[argument]);
                 pending.push((multiply(&rest, &[(other.0, 2 * UNIT)])?, c.negate()?));
@@ -84,17 +87,34 @@ fn eliminate(dag: &mut Dag, p: &Polynomial, sine: bool) -> Option<Polynomial> {
             return None;
         }
     }
-    found.then(|| sum.finish())
+    Some(sum.finish())
+}
+
+fn is_wave(dag: &Dag, e: u32) -> bool {
+    use Function::{Cos, Cosh, Sin, Sinh};
+    matches!(dag.node(Expr(e)), Node::Function(Sin | Cos | Sinh | Cosh, _))
+}
+
+/// Has some term a square of a sine or cosine, or have two terms products of two of them?
+fn may_apply(dag: &Dag, p: &Polynomial) -> bool {
+    let mut products = 0;
+    for (m, _) in p {
+        let mut waves = 0;
+        for &(a, n) in m.iter().filter(|f| f.1 >= UNIT) {
+            if is_wave(dag, a) {
+                if n >= 2 * UNIT {
+                    return p.len() > 1;
+                }
+                waves += 1;
+            }
+        }
+        products += u32::from(waves >= 2);
+    }
+    products >= 2
 }
 
 fn shorten_directly(dag: &mut Dag, p: &Polynomial) -> Option<Polynomial> {
-    let is_wave = |e: u32| {
-        matches!(
-            dag.node(Expr(e)),
-            Node::Function(Function::Sin | Function::Cos | Function::Sinh | Function::Cosh, _)
-        )
-    };
-    if p.len() < 2 || !p.iter().any(|(m, _)| m.iter().any(|f| is_wave(f.0))) {
+    if !may_apply(dag, p) {
         return Some(p.clone());
     }
     let (local, terms) = Local::of(dag, p);
@@ -200,21 +220,6 @@ impl Rules<'_> {
             let k = [&rest, &with_sine, &with_cosine].map(|m| self.coefficient(m));
             // 1 = s·sin² + cos², s = −1 for the hyperbolic pair: adding λ to k₀ takes s·λ from k₁ and λ from k₂.
             let s = if wave.hyperbolic { Rational::MINUS_ONE } else { Rational::ONE };
-            let count = |k: &[Rational; 3]| k.iter().filter(|k| !k.is_zero()).count();
-            let mut best = k;
-            for lambda in [k[0].negate()?, s.multiply(k[1])?, k[2]] {
-                let shifted =
-                    [k[0].add(lambda)?, k[1].subtract(s.multiply(lambda)?)?, k[2].subtract(lambda)?];
-                if count(&shifted) < count(&best) {
-                    best = shifted;
-                }
-            }
-            if count(&best) < count(&k) {
-                for ((m, old), new) in [rest, with_sine, with_cosine].into_iter().zip(k).zip(best) {
-                    self.add(m, new.subtract(old)?)?;
-                }
-                return Some(());
-            }
             // cos² − sin² = cos 2a, cosh² + sinh² = cosh 2a
             if k[0].is_zero() && !k[1].is_zero() && k[1] == k[2].multiply(s)?.negate()? {
                 let twice = self.dag.linear(Rational::ZERO, &[(Rational::integer(2), wave.argument)]);
@@ -222,6 +227,25 @@ impl Rules<'_> {
                 self.add(with_sine, k[1].negate()?)?;
                 self.add(with_cosine, k[2].negate()?)?;
                 return self.add_wave(f, twice, &rest, k[2]);
+            }
+            // Fewest terms, then fewest squares: sin² + 2 cos² = 1 + cos².
+            let cost = |k: &[Rational; 3]| {
+                let [one, sine, cosine] = k.map(|k| usize::from(!k.is_zero()));
+                4 * (one + sine + cosine) + 2 * (sine + cosine) + k.iter().filter(|k| k.is_negative()).count()
+            };
+            let mut best = k;
+            for lambda in [k[0].negate()?, s.multiply(k[1])?, k[2]] {
+                let shifted =
+                    [k[0].add(lambda)?, k[1].subtract(s.multiply(lambda)?)?, k[2].subtract(lambda)?];
+                if cost(&shifted) < cost(&best) {
+                    best = shifted;
+                }
+            }
+            if best != k {
+                for ((m, old), new) in [rest, with_sine, with_cosine].into_iter().zip(k).zip(best) {
+                    self.add(m, new.subtract(old)?)?;
+                }
+                return Some(());
             }
         }
         Some(())

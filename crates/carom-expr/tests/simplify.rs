@@ -65,6 +65,9 @@ fn common_factors_are_pulled_out_where_that_is_shorter() {
     assert_simplifies("m1*l^2*v^2 + m2*l^2*v^2", "(m1 + m2)*l^2*v^2");
     assert_simplifies("2*x + 2*y + 2*z", "2*(x + y + z)");
     assert_simplifies("g*x + g*y", "g*x + g*y");
+    assert_simplifies("v*(-x*sin(a) - y*cos(a))", "-v*(x*sin(a) + y*cos(a))");
+    assert_simplifies("K*(L - L0)^2/2", "K*(L - L0)^2/2");
+    assert_simplifies("K*(L0 - L)^2/2", "K*(L0 - L)^2/2");
     assert_simplifies("m*v^2/2 + k*x^2/2", "m*v^2/2 + k*x^2/2");
 }
 
@@ -77,6 +80,11 @@ fn fractions_meet_over_a_common_denominator_where_that_is_shorter() {
     assert_simplifies("(m*l^2*a + m*l*b)/(m*l)", "l*a + b");
     assert_simplifies("1/(a - b) + 1/(b - a)", "0");
     assert_simplifies("g/l + k/m", "g/l + k/m");
+    assert_simplifies(
+        "m*g*x + m*v^2/sqrt(1 - v^2/c^2) + m*c^2*sqrt(1 - v^2/c^2)",
+        "m*g*x + m*c^2/sqrt(1 - v^2/c^2)",
+    );
+    assert_simplifies("m/sqrt(1 - v^2/c^2) + m*v^2/c^2*(1 - v^2/c^2)^(-3/2)", "m*(1 - v^2/c^2)^(-3/2)");
     assert_simplifies("x^2/sqrt(x^2 + y^2) + y^2/sqrt(x^2 + y^2)", "sqrt(x^2 + y^2)");
 }
 
