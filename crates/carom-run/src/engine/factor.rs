@@ -15,6 +15,12 @@ const LOST: f64 = 1e-7;
 /// Relative size below which a pivot of the row-scaled LU is rounding, per unknown.
 const SINGULAR: f64 = 4.0 * f64::EPSILON;
 
+/// Is the sign of a pivot beyond doubt, given the sum of what it was computed from?
+#[inline(always)]
+pub(crate) fn healthy(pivot: f64, size: f64) -> bool {
+    size.is_finite() && pivot.abs() > LOST * size
+}
+
 /// A factored matrix. Storage is reused from step to step.
 #[derive(Clone, Debug)]
 pub(crate) struct Factor {
@@ -88,8 +94,7 @@ impl Factor {
                 size += (l * ld).abs();
                 row[j] = l;
             }
-            let healthy = size.is_finite() && pivot.abs() > LOST * size;
-            if !healthy {
+            if !healthy(pivot, size) {
                 return false;
             }
             row[i] = 1.0 / pivot;

@@ -1,6 +1,7 @@
 //! Order 0 of a tape: constants from parameters, values at a state.
 
 use super::factor::Factor;
+use super::sincos::sin_cos;
 use super::system::Singular;
 use super::tape::{ConstantOp, Op, Row, Start, Tape, Value};
 use carom_expr::{Rational, evaluate_function};
@@ -45,7 +46,7 @@ pub(crate) fn values(
             Op::Divide { out, a, b } => (*out, value(*a, constants, values) / first(*b)),
             Op::Euler { out, .. } => (*out, 0.0),
             Op::SinCos { u, sin, cos, .. } => {
-                let (s, c) = first(*u).sin_cos();
+                let (s, c) = sin_cos(first(*u));
                 values[*sin as usize] = s;
                 (*cos, c)
             }
@@ -132,7 +133,7 @@ fn exact_power(x: f64, n: Rational) -> f64 {
 }
 
 /// x^y; the frequent exponents through correctly rounded operations.
-fn power(x: f64, y: f64) -> f64 {
+pub(crate) fn power(x: f64, y: f64) -> f64 {
     if y == 0.5 {
         x.sqrt()
     } else if y == -0.5 {

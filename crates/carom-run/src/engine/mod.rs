@@ -34,9 +34,11 @@
 //! assert!((sine - end[0].sin()).abs() < 1e-14);
 //! ```
 
+mod ensemble;
 mod factor;
 mod first;
 mod flow;
+mod lanes;
 mod lower;
 mod machine;
 mod packed;
@@ -44,11 +46,13 @@ mod recurrence;
 mod rk4;
 pub mod series;
 mod simd;
+mod sincos;
 mod system;
 mod tape;
 mod taylor;
 mod time;
 
+pub use ensemble::{Ensemble, Handler, LaneStart, LaneStep, Leave, Verdict};
 pub use flow::{Flow, horner};
 pub use rk4::Rk4;
 pub use system::{CompileError, LinearBlock, Singular, System};

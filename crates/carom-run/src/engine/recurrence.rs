@@ -11,6 +11,7 @@
 //! order 0, computed once per jet.
 
 use super::tape::{Op, Row, Slot, Tape, Value};
+use std::collections::HashMap;
 
 /// No row: the factor 1.
 pub(crate) const NONE: Row = Row::MAX;
@@ -109,6 +110,9 @@ impl Recurrence {
             }
         }
         r.stages.retain(|s| *s != Stage::Equations(0));
+        let (last, middle) = r.pairs.split_at_mut(r.last_pairs);
+        orient(last);
+        orient(middle);
         r
     }
 
@@ -224,5 +228,40 @@ impl Recurrence {
         let edges =
             [Edge { source: du, weight: Weight { factor: sign, constant: ONE, times: f, over: NONE } }];
         self.equation(out, Scale::Inverse, &pairs, &edges);
+    }
+}
+
+/// Turns pairs so that two pairs with a common operand have it first: evaluators may then share its loads. Done here,
+/// because the order of the operands decides how a sum is rounded.
+fn orient(pairs: &mut [Pair]) {
+    // Pairs not yet matched, by operand, earliest last.
+    let mut waiting: HashMap<Row, Vec<usize>> = HashMap::new();
+    for (i, pair) in pairs.iter().enumerate().rev() {
+        waiting.entry(pair.a).or_default().push(i);
+        if pair.b != pair.a {
+            waiting.entry(pair.b).or_default().push(i);
+        }
+    }
+    let mut done = vec![false; pairs.len()];
+    for i in 0..pairs.len() {
+        if std::mem::replace(&mut done[i], true) {
+            continue;
+        }
+        for shared in [pairs[i].a, pairs[i].b] {
+            let list = waiting.get_mut(&shared).expect("every operand is listed");
+            while list.last().is_some_and(|&j| done[j]) {
+                list.pop();
+            }
+            if let Some(j) = list.pop() {
+                done[j] = true;
+                for pair in [i, j] {
+                    let p = &mut pairs[pair];
+                    if p.a != shared {
+                        std::mem::swap(&mut p.a, &mut p.b);
+                    }
+                }
+                break;
+            }
+        }
     }
 }

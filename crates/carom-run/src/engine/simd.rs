@@ -5,6 +5,7 @@
 //! without fused multiply–add round twice.
 #![allow(unsafe_code)]
 
+use super::ensemble::Crowd;
 use super::recurrence::{Edge, Equation, Scale};
 
 /// Eight doubles: one AVX-512 register, or two AVX registers. Aligned, because split cache lines cost 1.6 times.
@@ -25,7 +26,10 @@ impl Level {
     pub(crate) fn detect() -> Level {
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq")
+            {
                 return Level::Avx512;
             }
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
@@ -112,7 +116,7 @@ fn equations_body<const FUSED: bool>(
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Edge, Equation, Octet, equations_body, interior_body};
+    use super::{Crowd, Edge, Equation, Octet, equations_body, interior_body};
 
     #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
     pub(super) fn interior_avx512(
@@ -124,6 +128,16 @@ mod x86 {
         k: usize,
     ) {
         interior_body::<true>(a, b, w, out, stride, k);
+    }
+
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma")]
+    pub(super) fn round_avx512<const W: usize>(crowd: &mut Crowd<W>) {
+        crowd.round_body::<true>();
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn round_avx2<const W: usize>(crowd: &mut Crowd<W>) {
+        crowd.round_body::<true>();
     }
 
     #[target_feature(enable = "avx2,fma")]
@@ -188,6 +202,18 @@ pub(crate) fn equations(
         _ => unsafe { x86::equations_fused(list, rows, weights, edges, interior, scale) },
         #[cfg(not(target_arch = "x86_64"))]
         _ => equations_body::<false>(list, rows, weights, edges, interior, scale),
+    }
+}
+
+/// One step of every lane up to the point where single trajectories need attention.
+pub(crate) fn round<const W: usize>(level: Level, crowd: &mut Crowd<W>) {
+    match level {
+        // SAFETY: these levels are only made by `Level::detect`, which has found the instruction sets.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { x86::round_avx512(crowd) },
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { x86::round_avx2(crowd) },
+        _ => crowd.round_body::<false>(),
     }
 }
 
