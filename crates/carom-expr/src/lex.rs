@@ -260,6 +260,10 @@ impl<'a> Lexer<'a> {
             }
             '√' => self.skip(length, "`√` cannot stand in a formula", "write `sqrt(…)`"),
             '|' => self.skip(length, "`|` cannot stand in a formula", "write `abs(x)` for |x|"),
+            '%' => self.skip(length, "`%` cannot stand in a formula", "write 0.8 for 80 %"),
+            '°' => {
+                self.skip(length, "`°` cannot stand in a formula", "angles are in radians: write `30*pi/180`")
+            }
             '!' => self.skip(length, "`!` cannot stand in a formula", "there is no factorial"),
             ';' => self.skip(length, "`;` cannot stand in a formula", "arguments are separated by `,`"),
             '\\' => {

@@ -120,6 +120,13 @@ fn every_bad_model_has_something_wrong_and_a_way_out() {
             let hint = d.hint.as_deref().unwrap_or("");
             assert!(!hint.is_empty(), "{}: no way out of: {}", path.display(), d.message);
             assert!(!d.message.ends_with('.'), "{}: {}", path.display(), d.message);
+            // The carets stand under the name the message quotes.
+            let Some(name) = d.message.strip_prefix("unknown name `").map(|m| m.trim_end_matches('`')) else {
+                continue;
+            };
+            let place = d.place.as_ref().unwrap();
+            let under: String = place.source_line.chars().skip(place.column - 1).take(place.length).collect();
+            assert_eq!(under.trim_end_matches('\''), name, "{}", path.display());
         }
     }
 }

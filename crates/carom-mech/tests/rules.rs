@@ -44,7 +44,7 @@ inner = "q*t"
     );
     // d/dt (q²t² + sin 2t) = 2qt(q't + q) + 2 cos 2t
     let (q, v, t) = (0.7, -1.3, 0.4);
-    let expected = 2.0 * q * t * (v * t + q) + 2.0 * (2.0 * t as f64).cos();
+    let expected = 2.0 * q * t * (v * t + q) + 2.0 * (2.0_f64 * t).cos();
     let got = value(&m, lagrangian(&m), &[("q", q), ("q'", v), ("t", t)]);
     assert!((got - expected).abs() < 1e-14, "{got} {expected}");
 }

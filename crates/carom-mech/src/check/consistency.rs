@@ -1,24 +1,23 @@
 //! Rules about numbers, looked at when all formulas are right.
 //!
 //! ```text
-//! start on the rows    |c(q₀, t₀)| and |A v₀ + b| ≤ 1e-9 of the row's terms      (THEORY §2)
-//! start before walls   φ(q₀, t₀) ≥ −16 units of rounding of the gap's terms      (THEORY §3)
+//! start on the rows    |c(q₀, t₀)| and |A v₀ + b| ≤ 1e-9 of the row's terms      (theory, §2)
+//! start before walls   φ(q₀, t₀) ≥ −16 units of rounding of the gap's terms      (theory, §3)
 //! ```
 //!
 //! What the start does not name and the rows determine is computed here and written into the model's start.
 
-use super::names::words_in;
 use super::{Checker, short};
 use crate::diagnostic::Diagnostic;
-use crate::draft::{At, Formula};
+use crate::draft::At;
 use crate::frame::Frame;
 use crate::mechanics::RowMechanics;
 use crate::model::{Model, Physics, RowKind};
 use crate::numeric::Singular;
 use crate::redundant::dependent_rows;
 use crate::sample::Samples;
-use carom_expr::{Dag, Expr, Node, Symbol, evaluate_function};
-use std::collections::{HashMap, HashSet};
+use carom_expr::{Expr, Symbol};
+use std::collections::HashMap;
 
 /// A row's residual below this part of its terms counts as zero; the first step projects it away.
 const ROW_TOLERANCE: f64 = 1e-9;
@@ -32,6 +31,9 @@ impl Checker<'_> {
             return; // nothing below has a value
         }
         self.check_shapes(model);
+        if !self.check_all_move(model) {
+            return;
+        }
         self.check_masses(model);
         let mut frame = Frame::new(model);
         let rows = bare_rows(model, &mut frame);
@@ -44,156 +46,6 @@ impl Checker<'_> {
             self.check_walls_at_start(model, &frame);
         }
     }
-
-    /// Divisions by parameters that are zero, roots and logarithms of parameters that have none.
-    fn check_divisions(&mut self, model: &Model) -> bool {
-        let roots: Vec<Expr> = self.formulas.iter().map(|(e, _)| *e).collect();
-        let bad = undefined_nodes(&model.dag, &roots, &self.values);
-        if bad.is_empty() {
-            return true;
-        }
-        let mut told: HashSet<Expr> = HashSet::new();
-        for (root, formula) in std::mem::take(&mut self.formulas) {
-            for node in model.dag.reachable(&[root]) {
-                let Some(&culprit) = bad.get(&node) else { continue };
-                if !told.insert(culprit) {
-                    continue; // one parameter, one message
-                }
-                let names: Vec<String> = model
-                    .dag
-                    .reachable(&[culprit])
-                    .into_iter()
-                    .filter_map(|e| model.dag.as_symbol(e))
-                    .map(|s| {
-                        format!("{} = {}", model.dag.symbol_name(s), self.values.get(&s).unwrap_or(&f64::NAN))
-                    })
-                    .collect();
-                let value = model.dag.evaluate(culprit, |s| self.values.get(&s).copied().unwrap_or(f64::NAN));
-                let at = self.word_near(formula, &model.dag, culprit, value == 0.0);
-                let message = if value == 0.0 {
-                    "division by zero".to_owned()
-                } else {
-                    "this has no real value for these parameters".to_owned()
-                };
-                self.error(at, message, format!("here {}", names.join(", ")));
-            }
-        }
-        told.is_empty()
-    }
-
-    /// The place of a parameter of `e` in a formula, after a `/` when it divides.
-    fn word_near(&self, formula: &Formula, dag: &Dag, e: Expr, divides: bool) -> At {
-        let names: HashSet<&str> = dag
-            .reachable(&[e])
-            .into_iter()
-            .filter_map(|e| dag.as_symbol(e))
-            .map(|s| dag.symbol_name(s))
-            .collect();
-        let text = &formula.text;
-        let words: Vec<(usize, usize)> =
-            words_in(text).into_iter().filter(|&(start, end)| names.contains(&text[start..end])).collect();
-        // Runs of words that mention every name.
-        let runs = words.windows(names.len().max(1)).filter(|run| {
-            run.iter().map(|&(start, end)| &text[start..end]).collect::<HashSet<_>>().len() == names.len()
-        });
-        let runs: Vec<(usize, usize)> = runs.map(|run| (run[0].0, run[run.len() - 1].1)).collect();
-        let fits = |&&(start, _): &&(usize, usize)| {
-            let before = text[..start].trim_end();
-            if divides { before.trim_end_matches([' ', '(']).ends_with('/') } else { before.ends_with('(') }
-        };
-        match runs.iter().find(fits).or(runs.first()).or(words.first()) {
-            Some(&(start, end)) => self.draft.part_of(formula, start, end),
-            None => formula.at,
-        }
-    }
-
-    /// Gaps that are squares, walls that are the same.
-    fn check_shapes(&mut self, model: &Model) {
-        for (i, wall) in model.walls.iter().enumerate() {
-            let at = self.gap_place(&wall.name);
-            if let Node::Product(_, factors) = model.dag.node(wall.gap)
-                && factors.iter().any(|(_, n)| n.to_f64() > 1.0)
-            {
-                let message = format!(
-                    "the gap of wall `{}` is flat where it is zero, so no impact can happen",
-                    wall.name
-                );
-                self.warning(at, message, "use a gap that grows like a distance, not like its square");
-            }
-            if let Some(first) = model.walls[..i].iter().find(|w| w.gap == wall.gap) {
-                let message = format!("walls `{}` and `{}` are the same", first.name, wall.name);
-                self.warning(at, message, "remove one of them");
-            }
-        }
-    }
-
-    /// The place of a wall's gap; the walls of one `min` share it.
-    fn gap_place(&self, name: &str) -> At {
-        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        let wall = self.draft.walls.iter().find(|w| w.name.text == name);
-        let wall = wall.or_else(|| self.draft.walls.iter().find(|w| w.name.text == stem));
-        let nowhere = At { source: 0, start: 0, end: 0 };
-        wall.map_or(nowhere, |w| w.gap.as_ref().map_or(w.name.at, |gap| gap.at))
-    }
-
-    /// Masses that are zero or negative and make the mass matrix singular or indefinite.
-    fn check_masses(&mut self, model: &mut Model) {
-        let energy = match model.physics {
-            Physics::Energies { kinetic, .. } => kinetic,
-            Physics::Lagrangian(l) => l,
-            Physics::Hamiltonian(_) => return,
-        };
-        let inside = model.dag.reachable(&[energy]);
-        let suspects: Vec<usize> = (0..model.parameters.len())
-            .filter(|&i| {
-                model.parameters[i].value <= 0.0 && inside.binary_search(&model.parameters[i].symbol).is_ok()
-            })
-            .collect();
-        if suspects.is_empty() {
-            return;
-        }
-        let velocities: Vec<Expr> =
-            model.coordinates.iter().filter(|c| c.driven.is_none()).map(|c| c.velocity).collect();
-        let mut w: Vec<Vec<Expr>> = Vec::new();
-        for &a in &velocities {
-            let p = model.dag.derivative(energy, a);
-            w.push(velocities.iter().map(|&b| model.dag.derivative(p, b)).collect());
-        }
-        let at_start = |changed: Option<usize>| -> Vec<Vec<f64>> {
-            let values = start_values(model);
-            w.iter()
-                .map(|row| {
-                    model.dag.evaluate_all(row, |s| match changed {
-                        Some(i) if model.dag.as_symbol(model.parameters[i].symbol) == Some(s) => {
-                            let value = model.parameters[i].value;
-                            if value == 0.0 { 1.0 } else { -value }
-                        }
-                        _ => values.get(&s).copied().unwrap_or(0.0),
-                    })
-                })
-                .collect()
-        };
-        let now = definite(&at_start(None));
-        let mut told = Vec::new();
-        for i in suspects {
-            let then = definite(&at_start(Some(i)));
-            if now < then {
-                told.push((i, now));
-            }
-        }
-        for (i, now) in told {
-            let parameter = &model.parameters[i];
-            let what = if now == Definite::Singular { "singular" } else { "negative in some direction" };
-            let message =
-                format!("the mass matrix is {what} because {} = {}", parameter.name, parameter.value);
-            let at =
-                self.draft.parameters.iter().find(|(word, _)| word.text == parameter.name).map(|(_, f)| f.at);
-            if let Some(at) = at {
-                self.warning(at, message, "a mass or an inertia is positive");
-            }
-        }
-    }
-
     /// Rows that cannot hold together; answers whether there are any.
     fn check_contradictions(&mut self, model: &Model, frame: &Frame, rows: &[RowMechanics]) -> bool {
         if rows.len() < 2 {
@@ -402,7 +254,7 @@ fn velocity_forms(model: &mut Model, frame: &Frame) -> Vec<Expr> {
 }
 
 /// Values of all symbols at the start; what is not named is 0.
-fn start_values(model: &Model) -> HashMap<Symbol, f64> {
+pub(super) fn start_values(model: &Model) -> HashMap<Symbol, f64> {
     let mut values = HashMap::new();
     let mut put = |e: Expr, x: f64| {
         if let Some(s) = model.dag.as_symbol(e) {
@@ -439,6 +291,9 @@ fn mentions_tables(model: &Model, e: Expr) -> bool {
     model.inputs.iter().any(|u| [u.value, u.rate, u.second].iter().any(|s| inside.binary_search(s).is_ok()))
 }
 
+/// Numbers by index.
+type Values = Vec<(usize, f64)>;
+
 /// Values of `open` symbols (indices into `symbols`) that make all conditions zero, when they are zero already (none) or
 /// the conditions determine them; else the conditions that fail with their residuals.
 fn complete(
@@ -447,7 +302,7 @@ fn complete(
     slopes: &[Vec<Expr>],
     symbols: &[Expr],
     open: &[usize],
-) -> Result<Vec<(usize, f64)>, Vec<(usize, f64)>> {
+) -> Result<Values, Values> {
     let dag = &model.dag;
     let mut samples = Samples::at(symbol_values(model), Vec::new());
     let mut failures = Vec::new();
@@ -476,87 +331,4 @@ fn complete(
         return Err(failures);
     }
     Ok(involved.iter().map(|&k| (k, samples.values(dag, symbols[k])[0].value)).collect())
-}
-
-/// How definite a symmetric matrix is, worst first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Definite {
-    Negative,
-    Singular,
-    Positive,
-}
-
-/// By symmetric elimination with the largest diagonal first.
-fn definite(matrix: &[Vec<f64>]) -> Definite {
-    let n = matrix.len();
-    let mut m = matrix.to_vec();
-    let size = m.iter().flatten().fold(0.0_f64, |a, x| a.max(x.abs()));
-    let mut left: Vec<usize> = (0..n).collect();
-    while let Some((slot, &k)) =
-        left.iter().enumerate().max_by(|a, b| m[*a.1][*a.1].total_cmp(&m[*b.1][*b.1]))
-    {
-        let pivot = m[k][k];
-        if pivot <= 1e-12 * size || !pivot.is_finite() {
-            let worst = left.iter().map(|&i| m[i][i]).fold(f64::INFINITY, f64::min);
-            return if worst < -1e-12 * size { Definite::Negative } else { Definite::Singular };
-        }
-        left.swap_remove(slot);
-        for &i in &left {
-            let factor = m[i][k] / pivot;
-            for &j in &left {
-                let update = factor * m[k][j];
-                m[i][j] -= update;
-            }
-        }
-    }
-    Definite::Positive
-}
-
-/// Nodes without a value because of parameters alone, each with the part that is to blame.
-fn undefined_nodes(dag: &Dag, roots: &[Expr], values: &HashMap<Symbol, f64>) -> HashMap<Expr, Expr> {
-    let mut bad = HashMap::new();
-    // The value of what contains parameters only.
-    let mut known: HashMap<Expr, f64> = HashMap::new();
-    for e in dag.reachable(roots) {
-        let value = match dag.node(e) {
-            Node::Symbol(s) => values.get(s).copied(),
-            Node::Number(_) | Node::Float(_) | Node::Constant(_) => Some(dag.evaluate(e, |_| 0.0)),
-            Node::Sum(c, terms) => {
-                terms.iter().try_fold(c.to_f64(), |sum, (k, t)| Some(sum + k.to_f64() * known.get(t)?))
-            }
-            Node::Product(c, factors) => {
-                let mut product = Some(c.to_f64());
-                for &(base, n) in factors.iter() {
-                    let factor = known.get(&base).map(|&x| match n.to_integer() {
-                        Some(n) if i32::try_from(n).is_ok() => x.powi(n as i32),
-                        _ => x.powf(n.to_f64()),
-                    });
-                    if factor.is_some_and(|f| !f.is_finite())
-                        && known.get(&base).is_some_and(|x| x.is_finite())
-                    {
-                        bad.insert(e, base);
-                    }
-                    product = product.zip(factor).map(|(a, b)| a * b);
-                }
-                product
-            }
-            Node::Power(base, n) => known.get(base).zip(known.get(n)).map(|(b, n)| b.powf(*n)),
-            Node::Function(f, args) => {
-                let first = known.get(&args[0]).copied();
-                let second = if args.len() > 1 { known.get(&args[1]).copied() } else { Some(0.0) };
-                first.zip(second).map(|(x, y)| evaluate_function(*f, x, y))
-            }
-        };
-        if let Some(value) = value {
-            if !value.is_finite() && !bad.contains_key(&e) {
-                let mut finite = true;
-                dag.for_each_child(e, |child| finite &= known.get(&child).is_none_or(|x| x.is_finite()));
-                if finite {
-                    bad.insert(e, e);
-                }
-            }
-            known.insert(e, value);
-        }
-    }
-    bad
 }

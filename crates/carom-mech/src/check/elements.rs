@@ -48,6 +48,7 @@ impl<'d> Checker<'d> {
                 self.error(formula.at, message, hint);
                 continue;
             }
+            self.warn_corner(&word.text, expr, formula);
             rows.push(Row { name: word.text.clone(), kind: RowKind::Holonomic, expr });
         }
         for (word, formula) in &draft.nonholonomic {
@@ -68,9 +69,20 @@ impl<'d> Checker<'d> {
                 self.error(at, message, "a nonholonomic constraint has the form A(q, t)*q' + b(q, t) = 0");
                 continue;
             }
+            self.warn_corner(&word.text, expr, formula);
             rows.push(Row { name: word.text.clone(), kind: RowKind::Nonholonomic, expr });
         }
         rows
+    }
+
+    /// At a corner of a row its reaction has no direction.
+    fn warn_corner(&mut self, name: &str, e: Expr, formula: &draft::Formula) {
+        if let Some(function) = gaps::corner_in(&self.dag, e) {
+            let at = self.part_or_all(formula, function);
+            let message =
+                format!("row `{name}` has a corner, from `{function}`, where its reaction has no direction");
+            self.warning(at, message, "use a smooth formula, or keep the motion away from the corner");
+        }
     }
 
     /// Does `e` contain the position (or velocity) of a coordinate that is not driven?
@@ -107,10 +119,7 @@ impl<'d> Checker<'d> {
                 continue;
             }
             let name = format!("{}'", c.name);
-            let at = match formula.text.find(&name) {
-                Some(start) => self.draft.part_of(formula, start, start + name.len()),
-                None => formula.at,
-            };
+            let at = self.part_or_all(formula, &name);
             return Some((name, at));
         }
         None

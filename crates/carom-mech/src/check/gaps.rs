@@ -63,6 +63,11 @@ fn refusal(function: Function, name: &'static str) -> Refusal {
     }
 }
 
+/// The name of a piecewise function in `e`.
+pub(crate) fn corner_in(dag: &Dag, e: Expr) -> Option<&'static str> {
+    corner(dag, e).map(|corner| corner.function.name())
+}
+
 struct Corner {
     function: Function,
     node: Expr,

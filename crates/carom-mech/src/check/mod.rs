@@ -9,6 +9,7 @@ mod gaps;
 mod names;
 mod numeric;
 mod physics;
+mod sanity;
 mod scope;
 mod settings;
 mod start;
@@ -386,6 +387,13 @@ impl<'d> Checker<'d> {
             let motion = self.formula(formula, &DRIVEN);
             let Some(i) = self.coordinate(word, "only coordinates can be driven") else { continue };
             let Some(position) = motion else { continue };
+            if let Some(function) = gaps::corner_in(&self.dag, position) {
+                let at = self.part_or_all(formula, function);
+                let message =
+                    format!("`{function}` has a corner, so the prescribed motion has no acceleration there");
+                self.error(at, message, "use a motion that is twice differentiable");
+                continue;
+            }
             let velocity = self.scope.rate(&mut self.dag, position);
             let acceleration = velocity.and_then(|v| self.scope.rate(&mut self.dag, v));
             match (velocity, acceleration) {
@@ -400,6 +408,14 @@ impl<'d> Checker<'d> {
             }
         }
         driven
+    }
+
+    /// The place of a piece of text in a formula, or of the whole formula when it is not there.
+    pub fn part_or_all(&self, formula: &Formula, piece: &str) -> At {
+        match formula.text.find(piece) {
+            Some(start) => self.draft.part_of(formula, start, start + piece.len()),
+            None => formula.at,
+        }
     }
 
     /// Is a coordinate driven?

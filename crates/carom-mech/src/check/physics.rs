@@ -93,11 +93,7 @@ impl<'d> Checker<'d> {
 
     fn warn_velocity_in_potential(&mut self, v: Expr, formula: &Formula) {
         let Some(name) = self.scope.example(&self.dag, v, VELOCITY) else { return };
-        // Under the name itself when the formula contains it, else under the whole formula.
-        let at = match formula.text.find(&name) {
-            Some(start) => self.draft.part_of(formula, start, start + name.len()),
-            None => formula.at,
-        };
+        let at = self.part_or_all(formula, &name);
         let message =
             format!("the potential contains the velocity `{name}`, so it is not a potential energy");
         let hint = "write `lagrangian` if you mean a velocity-dependent potential, `dissipation` or [force.*] for friction";

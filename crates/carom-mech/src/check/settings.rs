@@ -37,7 +37,10 @@ impl<'d> Checker<'d> {
             && let Some(formula) = find("until").or(find("from"))
         {
             let message = format!("the end time {} is not after the start time {from}", settings.until);
-            self.error(formula.at, message, "`until` is a time, not a duration");
+            let missing = find("until").is_none();
+            let hint =
+                if missing { "write until = …, the end time" } else { "`until` is a time, not a duration" };
+            self.error(formula.at, message, hint);
             fine = false;
         }
         if let Some(formula) = find("tolerance") {

@@ -169,9 +169,11 @@ impl Reader {
     }
 
     fn labelled(&mut self, kind: &Key, table: &Table) {
+        let mut told = false;
         for (key, value) in &table.entries {
             let Value::Table(inner) = value else {
-                if !matches!(value, Value::Broken(_)) && !self.misplaced(key, value) {
+                if !matches!(value, Value::Broken(_)) && !self.misplaced(key, value) && !told {
+                    told = true;
                     let kind = &kind.text;
                     let known = schema::keys(&format!("{kind}.*")).any(|k| k == key.text);
                     let message = if known {

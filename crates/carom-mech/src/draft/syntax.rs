@@ -58,6 +58,12 @@ fn explain_one(source: &Source, range: Range<usize>, error: &ParseError) -> Diag
                 .at(place(0, equals + 1))
                 .with_hint(format!("write {key} = 1.0 or {key} = \"formula\""));
         }
+        if value.starts_with(['“', '”', '„', '‘', '’', '«']) {
+            let inner = value.trim_matches(['“', '”', '„', '‘', '’', '«', '»', '"']);
+            return Diagnostic::error("these quotes are for books, not for files")
+                .at(place(from, to))
+                .with_hint(format!("write {key} = \"{inner}\""));
+        }
         if value.starts_with('\'') {
             return Diagnostic::error("in single quotes a velocity x' would end the text")
                 .at(place(from, to))
@@ -75,14 +81,45 @@ fn explain_one(source: &Source, range: Range<usize>, error: &ParseError) -> Diag
                     .at(place(from, to))
                     .with_hint(format!("write {key} = {}", value.replace(',', ".")));
             }
+            if let Some((number, rest)) = value.split_once(char::is_whitespace)
+                && number.parse::<f64>().is_ok()
+                && rest.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '^' | '*' | ' ' | '°' | '²'))
+            {
+                return Diagnostic::error("a number stands without its unit")
+                    .at(place(from, to))
+                    .with_hint(format!("write {key} = {number}; units are labels and go into [units]"));
+            }
+            if value.contains(',') && value.contains('=') {
+                return Diagnostic::error("each entry stands on a line of its own")
+                    .at(place(from, to))
+                    .with_hint("start a new line at the comma");
+            }
             if let Some(better) = nearly_a_number(value) {
                 return Diagnostic::error(format!("`{value}` is not a number in TOML"))
                     .at(place(from, to))
                     .with_hint(format!("write {key} = {better}"));
             }
-            return Diagnostic::error("a formula must stand in double quotes")
+            let what = if key == "name" { "text" } else { "a formula" };
+            return Diagnostic::error(format!("{what} must stand in double quotes"))
                 .at(place(from, to))
                 .with_hint(format!("write {key} = \"{value}\""));
+        }
+    } else if let Some((key, value)) = line.split_once(':').filter(|(key, _)| is_key(key.trim())) {
+        let (key, value) = (key.trim(), value.trim());
+        let from = line.find(':').unwrap_or(0);
+        return Diagnostic::error("a value follows `=`, not `:`")
+            .at(place(from, from + 1))
+            .with_hint(format!("write {key} = {value}"));
+    } else if let Some(header) = line.trim().strip_prefix('[').filter(|h| !h.starts_with('[')) {
+        let header = header.split(['#', ']']).next().unwrap_or("").trim();
+        let better = header.split_whitespace().collect::<Vec<_>>().join(".");
+        if !better.is_empty() && better.split('.').all(is_key) {
+            let from = line.len() - line.trim_start().len();
+            let message =
+                if better == header { "the `]` is missing" } else { "a table's name contains no spaces" };
+            return Diagnostic::error(message)
+                .at(place(from, line.trim_end().len()))
+                .with_hint(format!("write [{better}]"));
         }
     } else if !line.trim_start().starts_with('[') && !line.contains('=') && !line.trim().is_empty() {
         let text = line.trim();
@@ -91,11 +128,38 @@ fn explain_one(source: &Source, range: Range<usize>, error: &ParseError) -> Diag
             .at(place(from, from + text.len()))
             .with_hint("put # before a comment");
     }
-    let message = match error.description() {
-        "cannot recurse further; max recursion depth met" => "nested too deeply".to_owned(),
-        description => description.to_owned(),
-    };
-    let mut diagnostic = Diagnostic::error(message).at(source.place(range));
+    let wrong = source.text.get(range.clone()).unwrap_or("");
+    match error.description() {
+        "string values must be quoted" => {
+            return Diagnostic::error("names and formulas stand in double quotes")
+                .at(source.place(range))
+                .with_hint(format!("write \"{}\"", wrong.trim()));
+        }
+        "invalid unquoted key" if wrong.starts_with('\'') => {
+            let word = source.text[line_start..range.start]
+                .rsplit(|c: char| !is_key_character(c))
+                .next()
+                .unwrap_or("");
+            let hint = match key_of(line) {
+                Some(("velocity", _)) => {
+                    format!("write {word} = …; `velocity` says already that it is a rate")
+                }
+                _ => format!("write \"{word}'\""),
+            };
+            return Diagnostic::error("a key with a prime stands in double quotes")
+                .at(source.place(range.start - word.len()..range.end))
+                .with_hint(hint);
+        }
+        "cannot recurse further; max recursion depth met" => {
+            return Diagnostic::error("nested too deeply")
+                .at(source.place(range))
+                .with_hint("a model needs lists inside lists at most");
+        }
+        _ => {}
+    }
+    let mut diagnostic = Diagnostic::error(error.description())
+        .at(source.place(range))
+        .with_hint("an entry is `key = value`, a value is a number, \"text\", [a list] or { a = table }");
     if let Some(expected) = error.expected() {
         let words: Vec<String> = expected
             .iter()
@@ -142,8 +206,15 @@ fn nearly_a_number(value: &str) -> Option<String> {
 fn key_of(line: &str) -> Option<(&str, usize)> {
     let equals = line.find('=')?;
     let key = line[..equals].trim();
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '"' | '\'');
-    (!key.is_empty() && key.chars().all(plain)).then_some((key, equals))
+    is_key(key).then_some((key, equals))
+}
+
+fn is_key(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|c| is_key_character(c) || matches!(c, '.' | '"' | '\''))
+}
+
+fn is_key_character(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-')
 }
 
 /// A value without the comment after it.

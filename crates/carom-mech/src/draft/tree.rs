@@ -107,8 +107,16 @@ pub(crate) fn read(source: &Source) -> (Table, Vec<Diagnostic>) {
         let mut guard = RecursionGuard::new(&mut whitespace, DEEPEST);
         parse_document(&tokens, &mut guard, &mut errors);
     }
-    let mut builder =
-        Builder { source, toml, events: &events, at: 0, errors, problems: Vec::new(), bad_lines: Vec::new() };
+    let mut builder = Builder {
+        source,
+        toml,
+        events: &events,
+        at: 0,
+        errors,
+        problems: Vec::new(),
+        bad_lines: Vec::new(),
+        repeated: false,
+    };
     builder.bad_lines = builder.errors.iter().map(|e| source.line(place_of(e).start)).collect();
     builder.bad_lines.sort_unstable();
     let root = builder.document();
@@ -134,6 +142,8 @@ struct Builder<'a> {
     problems: Vec<Diagnostic>,
     /// Lines with a syntax error, ascending: values there are not trusted.
     bad_lines: Vec<usize>,
+    /// Inside a table that was reported as a repetition.
+    repeated: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -196,8 +206,13 @@ impl<'a> Builder<'a> {
                 }
             }
         }
+        self.repeated = false;
         if path.is_empty() || !self.short_enough(&path) {
             return (Vec::new(), true); // reported by the parser, or just now
+        }
+        let bad = self.bad_lines.binary_search(&self.source.line(start)).is_ok();
+        if bad && matches!(dotted(&path).as_str(), "wall" | "force" | "body" | "event") {
+            return (path, true); // `[wall left]`
         }
         if list {
             let name = dotted(&path);
@@ -217,11 +232,15 @@ impl<'a> Builder<'a> {
             let first = self.source.line(table.range.start);
             let place = self.source.place(start..end);
             self.problems.push(
-                Diagnostic::error(format!("table [{}] appears twice", dotted(&path)))
-                    .at(place)
-                    .with_hint(format!("put its entries into the first one, line {first}")),
+                Diagnostic::error(format!("table [{}] appears twice", dotted(&path))).at(place).with_hint(
+                    match path.len() {
+                        1 => format!("put its entries into the first one, line {first}"),
+                        _ => format!("give it another name; the first one is on line {first}"),
+                    },
+                ),
             );
             // Its entries still count: they are read into the first table.
+            self.repeated = true;
             return (path, false);
         }
         table.explicit = true;
@@ -256,6 +275,9 @@ impl<'a> Builder<'a> {
     }
 
     fn twice(&mut self, range: Range<usize>, name: &str, first: usize) {
+        if self.repeated {
+            return;
+        }
         let line = self.source.line(first);
         self.problems.push(
             Diagnostic::error(format!("`{name}` appears twice"))
@@ -392,8 +414,13 @@ impl<'a> Builder<'a> {
     fn key(&mut self, event: &Event) -> Key {
         let span = event.span();
         let mut text = String::new();
+        let known = self.errors.len();
         if let Some(raw) = self.toml.get(event) {
             raw.decode_key(&mut text, &mut self.errors);
+        }
+        if self.errors.len() > known {
+            let line = self.source.line(span.start());
+            self.bad_lines.insert(self.bad_lines.partition_point(|&l| l < line), line);
         }
         Key { text, range: span.start()..span.end() }
     }
