@@ -85,7 +85,7 @@ pub struct SampleArgs {
     pub at: Option<String>,
 
     /// Number of evenly spaced samples, both ends included [default: 201]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub samples: Option<String>,
 }
 

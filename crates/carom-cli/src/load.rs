@@ -185,20 +185,23 @@ pub fn suggestion<'a>(typed: &str, names: &[&'a str]) -> Option<&'a str> {
     names.iter().find(|n| typed.len() >= 3 && n.contains(&typed)).copied()
 }
 
-/// Edit distance: insertions, deletions, substitutions.
+/// Edit distance: insertions, deletions, substitutions, and swaps of neighbours.
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substitution = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substitution.min(diagonal + 1).min(row[j] + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let changed = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (rows[i - 1][j - 1] + changed).min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
         }
+        rows.push(row);
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -212,5 +215,6 @@ mod tests {
         assert_eq!(suggestion("doubel_pendulum", &names), Some("double_pendulum"));
         assert_eq!(suggestion("cradle", &names), Some("newtons_cradle"));
         assert_eq!(suggestion("xyz", &names), None);
+        assert_eq!(suggestion("tehta", &["m", "theta"]), Some("theta"));
     }
 }

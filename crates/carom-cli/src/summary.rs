@@ -44,11 +44,12 @@ fn impacts(motion: &Motion, model: &Model, paint: Paint) -> String {
     }
     let head = ["impact", "time", "wall", "impulse", "gap rate before", "after"].map(str::to_owned).to_vec();
     let mut rows = vec![head];
+    let latest = motion.impacts.last().map_or(0.0, |i| i.time);
     for (i, impact) in motion.impacts.iter().enumerate().filter(|(i, _)| shown(*i, motion.impacts.len())) {
         for (k, &wall) in impact.walls.iter().enumerate() {
-            let number = |values: &[f64]| values.get(k).map_or(String::new(), |v| significant(*v, 9));
+            let number = |values: &[f64]| values.get(k).map_or(String::new(), |v| full(*v, 9));
             let (index, time) = if k == 0 {
-                ((i + 1).to_string(), significant(impact.time, 13))
+                ((i + 1).to_string(), moment(impact.time, latest))
             } else {
                 (String::new(), String::new())
             };
@@ -101,9 +102,10 @@ fn events(motion: &Motion, model: &Model, paint: Paint) -> String {
         return String::new();
     }
     let mut rows = vec![["event", "time", "name"].map(str::to_owned).to_vec()];
+    let latest = motion.events.last().map_or(0.0, |e| e.time);
     for (i, event) in motion.events.iter().enumerate().filter(|(i, _)| shown(*i, motion.events.len())) {
         let name = model.events.get(event.event).map_or_else(String::new, |e| e.name.clone());
-        rows.push(vec![(i + 1).to_string(), significant(event.time, 13), name]);
+        rows.push(vec![(i + 1).to_string(), moment(event.time, latest), name]);
     }
     let mut out = format!("\n{}", aligned(&rows, paint));
     out += &left_out(motion.events.len(), "events");

@@ -52,11 +52,11 @@ impl Pending {
                 file.sync_all().map_err(fail)?;
             }
         }
-        if let Some(temporary) = self.temporary.take() {
-            if let Err(error) = fs::rename(&temporary, &self.target) {
-                self.temporary = Some(temporary);
-                return Err(Failure::write(&name, &error));
-            }
+        if let Some(temporary) = self.temporary.take()
+            && let Err(error) = fs::rename(&temporary, &self.target)
+        {
+            self.temporary = Some(temporary);
+            return Err(Failure::write(&name, &error));
         }
         Ok(())
     }

@@ -280,7 +280,7 @@ mod tests {
             impacts: i,
             numbers: vec![f64::NAN.copysign(1.0), 1e300],
             hamiltonian_drift: 1e-16,
-            error: if i % 2 == 0 { String::new() } else { "what, \"really\"?".into() },
+            error: if i.is_multiple_of(2) { String::new() } else { "what, \"really\"?".into() },
             impact_rows: vec![impact; (i % 3) as usize],
         }
     }

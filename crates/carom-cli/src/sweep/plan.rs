@@ -162,8 +162,8 @@ impl Axis {
                 if index + 1 == *count && index > 0 {
                     return *to;
                 }
-                let steps = (count - 1).max(1) as f64;
-                from + (to - from) * (index as f64 / steps)
+                let part = index as f64 / (count - 1).max(1) as f64;
+                from * (1.0 - part) + to * part
             }
             Axis::List(values) => values[index as usize],
         }
