@@ -26,9 +26,11 @@ Exit codes: 0 done, 1 model or options wrong, 2 simulation stopped early, 3 a fi
 pub enum Command {
     /// Report all errors and warnings of a model
     Check(Check),
+    /// Print the equations: motion, constraints, Hamiltonian side, impact law
+    Derive(Derive),
     /// Simulate and summarise; -o writes a table
     Run(Run),
-    /// Draw a motion: plots (.svg, .png) or an animation page (.html)
+    /// Draw a motion: plots (.svg, .png) or an animation (.html, .gif, .mp4)
     Show(Show),
     /// Simulate many starts and parameters; one table, one row per trajectory
     Sweep(Sweep),
@@ -100,6 +102,38 @@ pub struct Check {
     pub json: bool,
 }
 
+/// `carom derive`
+#[derive(Args, Debug)]
+pub struct Derive {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Output format [default: text, or by the extension of -o]
+    #[arg(long, short, value_enum)]
+    pub format: Option<Format>,
+
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+
+    /// Write to a file; its extension chooses the format
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+}
+
+/// What `carom derive` writes.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    Text,
+    Latex,
+    Markdown,
+    Html,
+    Json,
+    Sympy,
+    Rust,
+    C,
+}
+
 /// `carom run`
 #[derive(Args, Debug)]
 pub struct Run {
@@ -137,7 +171,7 @@ pub struct Show {
     #[command(flatten)]
     pub samples: SampleArgs,
 
-    /// The picture; its extension says which: .svg .png .html
+    /// The picture; its extension says which: .svg .png .html .gif .mp4
     #[arg(long, short, value_name = "FILE")]
     pub output: String,
 

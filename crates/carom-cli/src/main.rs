@@ -5,7 +5,9 @@
 
 mod args;
 mod check;
+mod derive;
 mod failure;
+mod film;
 mod interrupt;
 mod load;
 mod paint;
@@ -56,6 +58,7 @@ fn arguments() -> Vec<std::ffi::OsString> {
 fn dispatch(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Check(args) => check::check(&args),
+        Command::Derive(args) => derive::derive(&args),
         Command::Run(args) => run::run(&args),
         Command::Show(args) => show::show(&args),
         Command::Sweep(args) => sweep::sweep(&args),

@@ -2,12 +2,13 @@
 
 use crate::args::Show;
 use crate::failure::Failure;
+use crate::film::{mp4, need_ffmpeg};
 use crate::load::{self, load};
 use crate::run;
 use crate::simulate::prepare;
 use crate::write;
 use carom::show::draw::Theme;
-use carom::show::{page, plot};
+use carom::show::{film, page, plot};
 use carom::{Diagnostic, Options, Sampling};
 use std::path::Path;
 
@@ -21,6 +22,9 @@ const SCOUT: usize = 2;
 pub fn show(args: &Show) -> Result<u8, Failure> {
     let form = form(&args.output)?;
     write::probe(&args.output)?;
+    if form == Form::Mp4 {
+        need_ffmpeg()?;
+    }
     let mut loaded = load(&args.model)?;
     loaded.simulate(&args.simulate);
     let at = loaded.samples(&args.samples);
@@ -35,7 +39,7 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
             options.sampling = Sampling::Even(SCOUT);
             let scout = prepared.simulate(&options, 1, args.model.quiet, &file)?;
             options.sampling = Sampling::Even(match form {
-                Form::Html => page::samples_for(scout.audit.steps),
+                Form::Html | Form::Gif | Form::Mp4 => page::samples_for(scout.audit.steps),
                 Form::Svg | Form::Png => plot::samples_for(scout.audit.steps, scout.impacts.len()),
             });
         }
@@ -47,16 +51,28 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
     }
     let theme = if args.dark { Theme::Dark } else { Theme::Light };
     let style = plot::Style { theme, ..plot::Style::default() };
-    let bytes = match form {
-        Form::Svg => plot::svg(&prepared.mechanics, &motion, &args.plot, style).map(String::into_bytes),
-        Form::Png => plot::png(&prepared.mechanics, &motion, &args.plot, style),
-        Form::Html => page::html(&prepared.mechanics, &motion, &args.plot).map(String::into_bytes),
-    };
-    let bytes = bytes.map_err(|problems| {
+    let wrong = |problems: Vec<Diagnostic>| {
         load::report(&problems, &file, false);
         Failure::Reported(1)
-    })?;
-    write::file(&args.output, &bytes)?;
+    };
+    let mechanics = &prepared.mechanics;
+    let text = |text: String| write::file(&args.output, text.as_bytes());
+    match form {
+        Form::Svg => text(plot::svg(mechanics, &motion, &args.plot, style).map_err(wrong)?)?,
+        Form::Png => {
+            write::file(&args.output, &plot::png(mechanics, &motion, &args.plot, style).map_err(wrong)?)?;
+        }
+        Form::Html => text(page::html(mechanics, &motion, &args.plot).map_err(wrong)?)?,
+        Form::Gif => {
+            let style = film::Style { theme, ..film::Style::gif() };
+            let film = film::Film::new(mechanics, &motion, style).map_err(wrong)?;
+            write::file(&args.output, &film.gif())?;
+        }
+        Form::Mp4 => {
+            let style = film::Style { theme, ..film::Style::video() };
+            mp4(&film::Film::new(mechanics, &motion, style).map_err(wrong)?, &args.output)?;
+        }
+    }
     if !args.model.quiet {
         eprintln!("wrote {}", args.output);
         if !motion.stop.reason.is_complete() {
@@ -72,6 +88,8 @@ enum Form {
     Svg,
     Png,
     Html,
+    Gif,
+    Mp4,
 }
 
 fn form(output: &str) -> Result<Form, Failure> {
@@ -79,9 +97,11 @@ fn form(output: &str) -> Result<Form, Failure> {
         Some("svg") => Ok(Form::Svg),
         Some("png") => Ok(Form::Png),
         Some("html") => Ok(Form::Html),
+        Some("gif") => Ok(Form::Gif),
+        Some("mp4") => Ok(Form::Mp4),
         Some("csv" | "json" | "npz" | "parquet") => {
             Err(Failure::wrong(format!("{output} is a table: use `carom run MODEL -o {output}`")))
         }
-        _ => Err(Failure::wrong(format!("cannot tell the format of {output}: use .svg, .png or .html"))),
+        _ => Err(Failure::wrong(format!("cannot tell the format of {output}: use .svg, .png, .html, .gif or .mp4"))),
     }
 }

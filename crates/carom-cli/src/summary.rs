@@ -190,26 +190,35 @@ fn wall_name(model: &Model, wall: usize) -> String {
     model.walls.get(wall).map_or_else(|| wall.to_string(), |w| w.name.clone())
 }
 
-/// A number with at most that many significant digits, no trailing zeros; powers of ten only when needed.
-pub fn significant(x: f64, digits: usize) -> String {
+/// A time in a list whose last one is `latest`: thirteen digits there, the same decimals everywhere.
+fn moment(time: f64, latest: f64) -> String {
+    let before = latest.abs().max(1.0).log10().floor() as usize;
+    format!("{time:.*}", 12usize.saturating_sub(before))
+}
+
+/// A number with that many significant digits; powers of ten only when needed.
+fn full(x: f64, digits: usize) -> String {
     if x == 0.0 || !x.is_finite() {
         return format!("{}", if x == 0.0 { 0.0 } else { x });
     }
     let exponent = format!("{x:.*e}", digits - 1);
-    let Some((mantissa, power)) = exponent.split_once('e') else { return exponent };
-    let power: i32 = power.parse().unwrap_or(0);
-    let trim = |text: &str| {
-        if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            text.to_owned()
-        }
-    };
+    let power: i32 = exponent.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
     if (-5..digits as i32).contains(&power) {
         let decimals = (digits as i32 - 1 - power).max(0) as usize;
-        trim(&format!("{x:.decimals$}"))
+        format!("{x:.decimals$}")
     } else {
-        format!("{}e{power}", trim(mantissa))
+        exponent
+    }
+}
+
+/// The same without trailing zeros.
+pub fn significant(x: f64, digits: usize) -> String {
+    let text = full(x, digits);
+    let (mantissa, power) = text.split_once('e').map_or((text.as_str(), None), |(m, p)| (m, Some(p)));
+    let short = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
+    match power {
+        Some(power) => format!("{short}e{power}"),
+        None => short.to_owned(),
     }
 }
 

@@ -83,7 +83,8 @@ impl Drop for Pending {
     }
 }
 
-fn beside(path: &Path) -> PathBuf {
+/// The temporary name of a file: beside it, hidden, with our process number.
+pub fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     path.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
