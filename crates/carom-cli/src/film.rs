@@ -29,9 +29,8 @@ pub fn need_ffmpeg() -> Result<(), Failure> {
 /// If ffmpeg cannot be started or fails; no file is left behind then.
 pub fn mp4(film: &Film, output: &str) -> Result<(), Failure> {
     let temporary = write::beside(Path::new(output));
-    let result = encode(film, &temporary.to_string_lossy()).and_then(|()| {
-        std::fs::rename(&temporary, output).map_err(|error| Failure::write(output, &error))
-    });
+    let result = encode(film, &temporary.to_string_lossy())
+        .and_then(|()| std::fs::rename(&temporary, output).map_err(|error| Failure::write(output, &error)));
     if result.is_err() {
         let _ = std::fs::remove_file(&temporary);
     }

@@ -102,6 +102,8 @@ fn form(output: &str) -> Result<Form, Failure> {
         Some("csv" | "json" | "npz" | "parquet") => {
             Err(Failure::wrong(format!("{output} is a table: use `carom run MODEL -o {output}`")))
         }
-        _ => Err(Failure::wrong(format!("cannot tell the format of {output}: use .svg, .png, .html, .gif or .mp4"))),
+        _ => Err(Failure::wrong(format!(
+            "cannot tell the format of {output}: use .svg, .png, .html, .gif or .mp4"
+        ))),
     }
 }

@@ -215,7 +215,8 @@ fn full(x: f64, digits: usize) -> String {
 pub fn significant(x: f64, digits: usize) -> String {
     let text = full(x, digits);
     let (mantissa, power) = text.split_once('e').map_or((text.as_str(), None), |(m, p)| (m, Some(p)));
-    let short = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
+    let short =
+        if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
     match power {
         Some(power) => format!("{short}e{power}"),
         None => short.to_owned(),
