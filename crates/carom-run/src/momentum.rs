@@ -50,6 +50,7 @@ pub(crate) struct MomentumLaw<'a, 'p> {
     /// Warm start.
     state: Vec<f64>,
     reactions: Vec<f64>,
+    lambda: f64,
 }
 
 /// Nodes and weights of Gauss–Legendre quadrature on [0, 1] with 10 points (5 pairs around the middle).
@@ -75,6 +76,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
             before: run.state.clone(),
             state: run.state[n..2 * n].to_vec(),
             reactions: vec![0.0; run.frame.layout.rows],
+            lambda: 0.0,
             run,
         };
         let found = law.root(restitution);
@@ -93,7 +95,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
         }
         let scale = largest(&self.momentum).max(1.0) / largest(&self.normal).max(f64::MIN_POSITIVE);
         let guess = if start.slope > 0.0 { -start.rate / start.slope } else { scale };
-        let compressed = self.zero_of_rate(guess.min(scale * 1e3))?;
+        let compressed = self.zero_of_rate(guess.min(scale))?;
         let absorbed = -self.integral(0.0, compressed, &start)?;
         if e == 0.0 {
             let point = self.at(compressed)?;
@@ -111,6 +113,9 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
                 continue;
             };
             let excess = self.integral_between(compressed, lambda, &middle, &point)? - target;
+            if excess == 0.0 {
+                break;
+            }
             if excess > 0.0 {
                 hi = lambda;
             } else {
@@ -121,7 +126,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
                 next =
                     if hi.is_finite() { 0.5 * (lo + hi) } else { compressed + 2.0 * (lambda - compressed) };
             }
-            if (next - lambda).abs() <= f64::EPSILON * lambda || next <= lo.min(lambda) && next == lambda {
+            if (next - lambda).abs() <= f64::EPSILON * lambda {
                 break;
             }
             lambda = next;
@@ -273,63 +278,65 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
         self.finish(lambda, state, reactions)
     }
 
-    /// ∂L/∂v = p⁻ + λn + Aᵀμ with A v + b = 0: damped Newton, never outside the domain of L.
+    /// ∂L/∂v = p⁻ + λn + Aᵀμ with A v + b = 0, followed from the last point along the curve: Newton where it contracts
+    /// at once, half the way where it does not. So no trial leaves the neighbourhood of the curve, and with it the
+    /// domain of L.
     fn at_lagrangian(&mut self, lambda: f64) -> Option<Point> {
-        let mut v = self.state.clone();
-        let mut reactions = self.reactions.clone();
-        let residual_of = |law: &mut Self, v: &[f64], reactions: &[f64]| {
-            if !law.look_at(v) {
-                return None;
-            }
-            let target = law.target(lambda, reactions);
-            let p: Vec<f64> = law.run.frame.momentum().iter().zip(&target).map(|(p, t)| p - t).collect();
-            Some((p, law.run.frame.row_rate().to_vec()))
-        };
-        let (mut p, mut rate) = residual_of(self, &v, &reactions)?;
-        let mut quiet = 0;
-        for _ in 0..300 {
-            let metric = self.run.frame.metric();
-            let minus_p: Vec<f64> = p.iter().map(|x| -x).collect();
-            let minus_rate: Vec<f64> = rate.iter().map(|x| -x).collect();
-            // W δv − Aᵀδμ = −p residual, A δv = −rate residual
-            let (dv, y) = metric.solve(&minus_p, &minus_rate);
-            // Decrease of the convex function along δv, and its size: the Newton decrement.
-            let decrement = -dot(&minus_p, &dv);
-            let size = largest(&p);
-            let mut fraction = 1.0;
-            let (old_v, old_r) = (v.clone(), reactions.clone());
-            let mut accepted = false;
-            for _ in 0..80 {
-                v = old_v.iter().zip(&dv).map(|(a, d)| a + fraction * d).collect();
-                reactions = old_r.iter().zip(&y).map(|(r, y)| r - fraction * y).collect();
-                if let Some((np, nr)) = residual_of(self, &v, &reactions) {
-                    // On the convex function L − p·v the new slope along δv must not exceed the old one in size.
-                    let slope = dot(&np, &dv);
-                    if slope.abs() <= decrement.abs() * (1.0 - 1e-4 * fraction) || largest(&np) < size {
-                        (p, rate) = (np, nr);
-                        accepted = true;
+        let (mut at, mut v, mut reactions) = (self.lambda, self.state.clone(), self.reactions.clone());
+        let mut step = lambda - at;
+        // A start that is itself off the curve by rounding is corrected too.
+        loop {
+            let next = if (lambda - at - step).abs() <= 1e-12 * step.abs() { lambda } else { at + step };
+            match self.contract(next, &v, &reactions) {
+                Some((new_v, new_reactions)) => {
+                    (at, v, reactions) = (next, new_v, new_reactions);
+                    if at == lambda {
                         break;
                     }
+                    step = (2.0 * step).clamp(-(lambda - at).abs(), (lambda - at).abs());
                 }
-                fraction *= 0.5;
-            }
-            if !accepted {
-                (v, reactions) = (old_v, old_r);
-                residual_of(self, &v, &reactions)?;
-                break;
-            }
-            let moved = dv
-                .iter()
-                .zip(&v)
-                .all(|(d, v)| (fraction * d).abs() <= 4.0 * f64::EPSILON * v.abs().max(1e-300));
-            let scale = largest(&self.target(lambda, &reactions)).max(f64::MIN_POSITIVE);
-            if largest(&p) <= 2.0 * f64::EPSILON * scale || moved {
-                quiet += 1;
-                if quiet >= 2 {
-                    break;
+                None => {
+                    step *= 0.5;
+                    if step.abs() <= 1e-13 * lambda.abs().max(at.abs()) {
+                        return None;
+                    }
                 }
             }
         }
+        self.lambda = lambda;
         self.finish(lambda, v, reactions)
+    }
+
+    /// Newton from a nearby point; `None` as soon as a step is not much shorter than the one before.
+    fn contract(&mut self, lambda: f64, v: &[f64], reactions: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (mut v, mut reactions) = (v.to_vec(), reactions.to_vec());
+        let mut last = f64::INFINITY;
+        for round in 0..40 {
+            if !self.look_at(&v) {
+                return None;
+            }
+            let target = self.target(lambda, &reactions);
+            let frame = &self.run.frame;
+            let force: Vec<f64> = target.iter().zip(frame.momentum()).map(|(t, p)| t - p).collect();
+            let rate: Vec<f64> = frame.row_rate().iter().map(|r| -r).collect();
+            // W δv − Aᵀδμ = target − p, A δv = −(A v + b); length in the metric W.
+            let (step, y) = frame.metric().solve(&force, &rate);
+            let length = dot(&step, &frame.mass().times(&step)).abs().sqrt();
+            let unit = f64::EPSILON * dot(&v, &frame.mass().times(&v)).abs().sqrt();
+            if !length.is_finite() || (round > 0 && length > 0.5 * last && length > 64.0 * unit) {
+                return None;
+            }
+            if length >= last {
+                // Rounding: no better than the point before.
+                return Some((v, reactions));
+            }
+            v.iter_mut().zip(&step).for_each(|(v, d)| *v += d);
+            reactions.iter_mut().zip(&y).for_each(|(r, y)| *r -= y);
+            if length <= 0.25 * unit {
+                return self.look_at(&v).then_some((v, reactions));
+            }
+            last = length;
+        }
+        self.look_at(&v).then_some((v, reactions))
     }
 }

@@ -216,7 +216,8 @@ impl Assembler<'_> {
             }
         }
         match scale {
-            _ if empty => self.operate_registers(SUBTRACT, x, x, x),
+            // Not x − x: whatever the register held may be infinite.
+            _ if empty => self.zero(x),
             Scale::One => {}
             Scale::Order => self.operate(MULTIPLY, x, x, ARENA, self.layout.scale),
             Scale::Inverse => self.operate(MULTIPLY, x, x, ARENA, self.layout.scale + 8),
@@ -332,6 +333,12 @@ impl Assembler<'_> {
     fn operate_registers(&mut self, opcode: u8, x: u8, y: u8, z: u8) {
         self.vex(1, false, 3, x, y, z >= 8);
         self.bytes.extend([opcode, 0xc0 | (x & 7) << 3 | z & 7]);
+    }
+
+    /// x = 0 (vxorpd)
+    fn zero(&mut self, x: u8) {
+        self.vex(1, false, 1, x, x, x >= 8);
+        self.bytes.extend([0x57, 0xc0 | (x & 7) << 3 | x & 7]);
     }
 
     /// x += y · [base + at], fused
