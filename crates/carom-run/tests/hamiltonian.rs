@@ -23,23 +23,41 @@ fn agree(a: &Motion, b: &Motion, tolerance: f64, least: usize) {
             close(*u, *v, 10.0 * tolerance * (1.0 + u.abs()));
         }
     }
-    assert!(a.audit.impact_law_residual < 1e-13 && b.audit.impact_law_residual < 1e-13, "{:?} {:?}", a.audit, b.audit);
-    assert!(a.audit.hamiltonian_drift < 1e-12 && b.audit.hamiltonian_drift < 1e-12, "{:?} {:?}", a.audit, b.audit);
+    assert!(
+        a.audit.impact_law_residual < 1e-13 && b.audit.impact_law_residual < 1e-13,
+        "{:?} {:?}",
+        a.audit,
+        b.audit
+    );
+    assert!(
+        a.audit.hamiltonian_drift < 1e-12 && b.audit.hamiltonian_drift < 1e-12,
+        "{:?} {:?}",
+        a.audit,
+        b.audit
+    );
 }
 
 #[test]
 fn the_pendulum_is_the_same_from_both_sides() {
     let tail = "[wall.side]\ngap = \"theta + 0.3\"\n[run]\nuntil = 16.0\n";
-    let l = run(&format!("coordinates = [\"theta\"]\nlagrangian = \"theta'^2/2 + 9.8*cos(theta)\"\n{tail}[start]\nposition = {{ theta = 1.0 }}\n"));
-    let h = run(&format!("coordinates = [\"theta\"]\nmomenta = [\"p\"]\nhamiltonian = \"p^2/2 - 9.8*cos(theta)\"\n{tail}[start]\nposition = {{ theta = 1.0 }}\n"));
+    let l = run(&format!(
+        "coordinates = [\"theta\"]\nlagrangian = \"theta'^2/2 + 9.8*cos(theta)\"\n{tail}[start]\nposition = {{ theta = 1.0 }}\n"
+    ));
+    let h = run(&format!(
+        "coordinates = [\"theta\"]\nmomenta = [\"p\"]\nhamiltonian = \"p^2/2 - 9.8*cos(theta)\"\n{tail}[start]\nposition = {{ theta = 1.0 }}\n"
+    ));
     agree(&l, &h, 1e-12, 10);
 }
 
 #[test]
 fn kepler_with_a_wall_is_the_same_from_both_sides() {
     let tail = "[wall.ring]\ngap = \"1.5 - sqrt(x^2 + y^2)\"\n[run]\nuntil = 60.0\n";
-    let l = run(&format!("coordinates = [\"x\", \"y\"]\nlagrangian = \"(x'^2 + y'^2)/2 + 1/sqrt(x^2 + y^2)\"\n{tail}[start]\nposition = {{ x = 1.0 }}\nvelocity = {{ y = 1.2 }}\n"));
-    let h = run(&format!("coordinates = [\"x\", \"y\"]\nmomenta = [\"px\", \"py\"]\nhamiltonian = \"(px^2 + py^2)/2 - 1/sqrt(x^2 + y^2)\"\n{tail}[start]\nposition = {{ x = 1.0 }}\nmomentum = {{ py = 1.2 }}\n"));
+    let l = run(&format!(
+        "coordinates = [\"x\", \"y\"]\nlagrangian = \"(x'^2 + y'^2)/2 + 1/sqrt(x^2 + y^2)\"\n{tail}[start]\nposition = {{ x = 1.0 }}\nvelocity = {{ y = 1.2 }}\n"
+    ));
+    let h = run(&format!(
+        "coordinates = [\"x\", \"y\"]\nmomenta = [\"px\", \"py\"]\nhamiltonian = \"(px^2 + py^2)/2 - 1/sqrt(x^2 + y^2)\"\n{tail}[start]\nposition = {{ x = 1.0 }}\nmomentum = {{ py = 1.2 }}\n"
+    ));
     agree(&l, &h, 1e-12, 10);
 }
 
@@ -47,9 +65,13 @@ fn kepler_with_a_wall_is_the_same_from_both_sides() {
 fn the_relativistic_particle_is_the_same_from_both_sides() {
     // Uniform force, floor: L = −sqrt(1 − v²) − g y.
     let tail = "[wall.floor]\ngap = \"y\"\n[wall.side]\ngap = \"2 - x\"\n[wall.other]\ngap = \"2 + x\"\n[run]\nuntil = 40.0\n";
-    let l = run(&format!("coordinates = [\"x\", \"y\"]\nlagrangian = \"-sqrt(1 - x'^2 - y'^2) - 0.7*y\"\n{tail}[start]\nposition = {{ y = 1.0 }}\nvelocity = {{ x = 0.5 }}\n"));
+    let l = run(&format!(
+        "coordinates = [\"x\", \"y\"]\nlagrangian = \"-sqrt(1 - x'^2 - y'^2) - 0.7*y\"\n{tail}[start]\nposition = {{ y = 1.0 }}\nvelocity = {{ x = 0.5 }}\n"
+    ));
     let p = 0.5 / 0.75f64.sqrt();
-    let h = run(&format!("coordinates = [\"x\", \"y\"]\nmomenta = [\"px\", \"py\"]\nhamiltonian = \"sqrt(1 + px^2 + py^2) + 0.7*y\"\n{tail}[start]\nposition = {{ y = 1.0 }}\nmomentum = {{ px = {p} }}\n"));
+    let h = run(&format!(
+        "coordinates = [\"x\", \"y\"]\nmomenta = [\"px\", \"py\"]\nhamiltonian = \"sqrt(1 + px^2 + py^2) + 0.7*y\"\n{tail}[start]\nposition = {{ y = 1.0 }}\nmomentum = {{ px = {p} }}\n"
+    ));
     agree(&l, &h, 1e-12, 10);
 }
 
@@ -57,9 +79,13 @@ fn the_relativistic_particle_is_the_same_from_both_sides() {
 fn the_charged_particle_is_the_same_from_both_sides() {
     // Magnetic field B along z, symmetric gauge.
     let tail = "[wall.floor]\ngap = \"y\"\n[run]\nuntil = 40.0\n[parameters]\nB = 1.3\n";
-    let l = run(&format!("coordinates = [\"x\", \"y\"]\nlagrangian = \"(x'^2 + y'^2)/2 + B/2*(x*y' - y*x') - 0.3*y\"\n{tail}[start]\nposition = {{ y = 1.0 }}\nvelocity = {{ y = -1.0, x = 0.6 }}\n"));
+    let l = run(&format!(
+        "coordinates = [\"x\", \"y\"]\nlagrangian = \"(x'^2 + y'^2)/2 + B/2*(x*y' - y*x') - 0.3*y\"\n{tail}[start]\nposition = {{ y = 1.0 }}\nvelocity = {{ y = -1.0, x = 0.6 }}\n"
+    ));
     // p = v + B/2 (−y, x)
-    let h = run(&format!("coordinates = [\"x\", \"y\"]\nmomenta = [\"px\", \"py\"]\nhamiltonian = \"((px + B/2*y)^2 + (py - B/2*x)^2)/2 + 0.3*y\"\n{tail}[start]\nposition = {{ y = 1.0 }}\nmomentum = {{ px = \"0.6 - B/2\", py = -1.0 }}\n"));
+    let h = run(&format!(
+        "coordinates = [\"x\", \"y\"]\nmomenta = [\"px\", \"py\"]\nhamiltonian = \"((px + B/2*y)^2 + (py - B/2*x)^2)/2 + 0.3*y\"\n{tail}[start]\nposition = {{ y = 1.0 }}\nmomentum = {{ px = \"0.6 - B/2\", py = -1.0 }}\n"
+    ));
     agree(&l, &h, 1e-11, 10);
 }
 
@@ -67,7 +93,10 @@ fn the_charged_particle_is_the_same_from_both_sides() {
 fn a_relativistic_particle_on_a_moving_wall_is_a_lorentz_boosted_mirror() {
     // Wall at x = u t moving right, the particle comes from the right with velocity −w.
     for (u, w) in [(0.3, 0.5), (0.9, 0.99), (-0.4, 0.8), (0.5, 0.999999)] {
-        let text = format!("coordinates = [\"x\"]\n[parameters]\nu = {u}\nlagrangian_dummy = 0\n[wall.mirror]\ngap = \"x - u*t\"\n[start]\nposition = {{ x = 1.0 }}\nvelocity = {{ x = {} }}\n[run]\nuntil = 5.0\n", -w);
+        let text = format!(
+            "coordinates = [\"x\"]\n[parameters]\nu = {u}\nlagrangian_dummy = 0\n[wall.mirror]\ngap = \"x - u*t\"\n[start]\nposition = {{ x = 1.0 }}\nvelocity = {{ x = {} }}\n[run]\nuntil = 5.0\n",
+            -w
+        );
         let text = format!("lagrangian = \"-sqrt(1 - x'^2)\"\n{text}");
         let motion = run(&text);
         assert_eq!(motion.impacts.len(), 1);
@@ -97,7 +126,9 @@ fn a_wall_as_fast_as_light_cannot_be_enforced() {
 fn restitution_of_any_kinetic_energy_is_by_energy() {
     // Relativistic: energy above the compressed state is reduced by e².
     let e = 0.6;
-    let text = format!("lagrangian = \"-sqrt(1 - x'^2 - y'^2)\"\ncoordinates = [\"x\", \"y\"]\n[wall.mirror]\ngap = \"x\"\nrestitution = {e}\n[start]\nposition = {{ x = 1.0 }}\nvelocity = {{ x = -0.8, y = 0.3 }}\n[run]\nuntil = 3.0\n");
+    let text = format!(
+        "lagrangian = \"-sqrt(1 - x'^2 - y'^2)\"\ncoordinates = [\"x\", \"y\"]\n[wall.mirror]\ngap = \"x\"\nrestitution = {e}\n[start]\nposition = {{ x = 1.0 }}\nvelocity = {{ x = -0.8, y = 0.3 }}\n[run]\nuntil = 3.0\n"
+    );
     let motion = run(&text);
     let hit = &motion.impacts[0];
     let gamma = 1.0 / (1.0f64 - 0.64 - 0.09).sqrt();
@@ -105,7 +136,8 @@ fn restitution_of_any_kinetic_energy_is_by_energy() {
     let compressed = (1.0 + py * py).sqrt();
     let expected = compressed + e * e * (gamma - compressed);
     close(hit.hamiltonian_after, expected, 1e-14);
-    let quadratic = run(&text.replace("lagrangian = \"-sqrt(1 - x'^2 - y'^2)\"", "lagrangian = \"(x'^2 + y'^2)/2\""));
+    let quadratic =
+        run(&text.replace("lagrangian = \"-sqrt(1 - x'^2 - y'^2)\"", "lagrangian = \"(x'^2 + y'^2)/2\""));
     close(quadratic.impacts[0].velocity_after[0], 0.48, 1e-15);
 }
 
@@ -121,16 +153,24 @@ fn a_quartic_kinetic_energy_keeps_its_energy_at_walls() {
 #[test]
 fn nonholonomic_rows_on_momenta_agree_with_rows_on_velocities() {
     let rows = "[nonholonomic]\nno_slip_x = \"x' - theta'*cos(phi)\"\nno_slip_y = \"y' - theta'*sin(phi)\"\n[wall.front]\ngap = \"3 - y - sin(phi)\"\n[wall.back]\ngap = \"3 + y + sin(phi)\"\n[run]\nuntil = 9.0\n";
-    let l = run(&format!("coordinates = [\"x\", \"y\", \"theta\", \"phi\"]\nlagrangian = \"(x'^2 + y'^2)/2 + theta'^2/4 + phi'^2/8\"\n{rows}[start]\nposition = {{ phi = 0.5 }}\nvelocity = {{ theta = 2.0, phi = 0.3 }}\n"));
-    let h = run(&format!("coordinates = [\"x\", \"y\", \"theta\", \"phi\"]\nmomenta = [\"px\", \"py\", \"pt\", \"pf\"]\nhamiltonian = \"(px^2 + py^2)/2 + pt^2 + 2*pf^2\"\n{rows}[start]\nposition = {{ phi = 0.5 }}\nmomentum = {{ pt = 1.0, pf = 0.075 }}\n"));
+    let l = run(&format!(
+        "coordinates = [\"x\", \"y\", \"theta\", \"phi\"]\nlagrangian = \"(x'^2 + y'^2)/2 + theta'^2/4 + phi'^2/8\"\n{rows}[start]\nposition = {{ phi = 0.5 }}\nvelocity = {{ theta = 2.0, phi = 0.3 }}\n"
+    ));
+    let h = run(&format!(
+        "coordinates = [\"x\", \"y\", \"theta\", \"phi\"]\nmomenta = [\"px\", \"py\", \"pt\", \"pf\"]\nhamiltonian = \"(px^2 + py^2)/2 + pt^2 + 2*pf^2\"\n{rows}[start]\nposition = {{ phi = 0.5 }}\nmomentum = {{ pt = 1.0, pf = 0.075 }}\n"
+    ));
     agree(&l, &h, 1e-11, 3);
 }
 
 #[test]
 fn a_hamiltonian_model_comes_to_rest_like_its_lagrangian_twin() {
     let tail = "[wall.floor]\ngap = \"y\"\nrestitution = 0.5\n[run]\nuntil = 3.0\n";
-    let l = run(&format!("coordinates = [\"y\"]\nlagrangian = \"y'^2 - 2*9.81*y\"\n{tail}[start]\nposition = {{ y = 1.0 }}\n"));
-    let h = run(&format!("coordinates = [\"y\"]\nmomenta = [\"p\"]\nhamiltonian = \"p^2/4 + 2*9.81*y\"\n{tail}[start]\nposition = {{ y = 1.0 }}\n"));
+    let l = run(&format!(
+        "coordinates = [\"y\"]\nlagrangian = \"y'^2 - 2*9.81*y\"\n{tail}[start]\nposition = {{ y = 1.0 }}\n"
+    ));
+    let h = run(&format!(
+        "coordinates = [\"y\"]\nmomenta = [\"p\"]\nhamiltonian = \"p^2/4 + 2*9.81*y\"\n{tail}[start]\nposition = {{ y = 1.0 }}\n"
+    ));
     for m in [&l, &h] {
         assert!(!m.contacts.is_empty(), "{:?} {:?} {:?}", m.stop, m.impacts.len(), m.audit);
         close(m.contacts[0].from, 1.35457092295719271, 1e-9);
@@ -142,9 +182,14 @@ fn a_hamiltonian_model_comes_to_rest_like_its_lagrangian_twin() {
 fn a_driven_coordinate_of_a_hamiltonian_reports_its_force() {
     // Carriage driven as sin t, pendulum mass on a spring: H = p²/2 + P²/2 + (x − X)²/2.
     let tail = "[driven]\nX = \"sin(2*t)\"\n[start]\nposition = { x = 0.5 }\n[run]\nuntil = 5.0\n";
-    let l = run(&format!("coordinates = [\"x\", \"X\"]\nlagrangian = \"x'^2/2 + X'^2/2 + x'*X'/3 - (x - X)^2/2\"\n{tail}"));
+    let l = run(&format!(
+        "coordinates = [\"x\", \"X\"]\nlagrangian = \"x'^2/2 + X'^2/2 + x'*X'/3 - (x - X)^2/2\"\n{tail}"
+    ));
     // p = x' + X'/3, P = X' + x'/3; inverse of [[1, 1/3], [1/3, 1]] is 9/8 [[1, −1/3], [−1/3, 1]].
-    let h = run(&format!("coordinates = [\"x\", \"X\"]\nmomenta = [\"p\", \"P\"]\nhamiltonian = \"9/16*(p^2 + P^2 - 2*p*P/3) + (x - X)^2/2\"\n{}", tail.replace("position = { x = 0.5 }", "position = { x = 0.5 }\nmomentum = { p = \"2/3\" }")));
+    let h = run(&format!(
+        "coordinates = [\"x\", \"X\"]\nmomenta = [\"p\", \"P\"]\nhamiltonian = \"9/16*(p^2 + P^2 - 2*p*P/3) + (x - X)^2/2\"\n{}",
+        tail.replace("position = { x = 0.5 }", "position = { x = 0.5 }\nmomentum = { p = \"2/3\" }")
+    ));
     for k in 0..l.time.len() {
         close(signal(&l.position, "x")[k], signal(&h.position, "x")[k], 1e-12);
         close(signal(&l.driving_force, "X")[k], signal(&h.driving_force, "X")[k], 1e-11);
@@ -158,7 +203,9 @@ fn the_impact_root_is_found_from_grazing_to_the_light_cone() {
         let grazing = 10f64.powf(-8.0 * f64::from(k % 8) / 7.0);
         let speed = 1.0 - 10f64.powf(-6.0 * f64::from(k / 8) / 4.0) * 0.9;
         let (vx, vy) = (-speed * grazing.sin(), speed * grazing.cos());
-        let text = format!("lagrangian = \"-sqrt(1 - x'^2 - y'^2)\"\ncoordinates = [\"x\", \"y\"]\n[wall.mirror]\ngap = \"x\"\n[start]\nvelocity = {{ x = {vx:e}, y = {vy:e} }}\n[run]\nuntil = 1.0\n");
+        let text = format!(
+            "lagrangian = \"-sqrt(1 - x'^2 - y'^2)\"\ncoordinates = [\"x\", \"y\"]\n[wall.mirror]\ngap = \"x\"\n[start]\nvelocity = {{ x = {vx:e}, y = {vy:e} }}\n[run]\nuntil = 1.0\n"
+        );
         let (program, options) = program(&text);
         let motion = carom_run::simulate(&program, &options).unwrap();
         assert_eq!(motion.impacts.len(), 1, "{grazing} {speed}");
