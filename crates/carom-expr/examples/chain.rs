@@ -1,4 +1,5 @@
-//! Derivation time of the planar n-link pendulum against n: `cargo run --release -p carom-expr --example chain`.
+//! Derivation time of the planar n-link pendulum against n: `cargo run --release -p carom-expr --example chain`,
+//! with other n as arguments if wanted.
 //!
 //! T is built from Cartesian positions xᵢ = Σ lⱼ sin θⱼ, yᵢ = −Σ lⱼ cos θⱼ and simplified; then come the mass matrix
 //! W = ∂²T/∂v², the bias by Christoffel symbols with gravity, and the rows of the impact law for a wall on the last
@@ -12,7 +13,9 @@ const STAGES: [&str; 6] = ["build", "energy", "mass", "bias", "wall", "all"];
 fn main() {
     println!("{:>3} {}  nodes  growth", "n", STAGES.map(|stage| format!("{stage:>8}")).join(""));
     let mut last: Option<(usize, f64)> = None;
-    for n in [1, 2, 3, 6, 10, 20, 30] {
+    let asked: Vec<usize> = std::env::args().skip(1).filter_map(|n| n.parse().ok()).collect();
+    let default = [1, 2, 3, 6, 10, 20, 30];
+    for n in if asked.is_empty() { default.to_vec() } else { asked } {
         let mut best = [f64::INFINITY; 6];
         let mut nodes = 0;
         for _ in 0..9 {

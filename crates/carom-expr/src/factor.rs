@@ -51,6 +51,14 @@ pub(crate) fn write(dag: &mut Dag, p: &Polynomial) -> Expr {
     writer.build(&spread)
 }
 
+/// Length of `p` written term by term.
+pub(crate) fn flat_length(dag: &Dag, p: &Polynomial) -> u64 {
+    let factors = |m: &Monomial| {
+        m.iter().fold(0, |sum: u64, &(a, n)| sum.saturating_add(of_power(dag, Expr(a), n)).saturating_add(1))
+    };
+    p.iter().fold(0, |sum: u64, (m, c)| sum.saturating_add(factors(m)).saturating_add(coefficient(*c)))
+}
+
 /// Splits `p` for use as a factor: everything common leaves the sum, whether or not that is shorter. The sign leaves
 /// when every term is negative or, with `oriented`, when the first is.
 pub(crate) fn split(dag: &mut Dag, p: &Polynomial, oriented: bool) -> Split {

@@ -23,6 +23,8 @@ const REWRITE: usize = 10;
 const MOST_MULTIPLIED: usize = 50;
 /// Most terms of a common numerator.
 const MOST_NUMERATOR: usize = 300;
+/// A form that is this many times longer term by term is not tried: brackets do not save that much.
+const HOPELESS: u64 = 4;
 
 impl Dag {
     /// An expression with the same value, as short as the rules can make it.
@@ -113,12 +115,15 @@ impl Run {
         }
         let Some(short) = trig::shorten(dag, &expanded) else { return sum };
         let short = Rc::new(short);
-        let written = factor::write(dag, &short);
-        let mut best = shorter(dag, sum, written);
-        if let Some(fraction) = self.over_common_denominator(dag, &short) {
+        let mut best = sum;
+        if !hopeless(dag, &short, sum) {
+            let written = factor::write(dag, &short);
+            best = shorter(dag, best, written);
+        }
+        if let Some(fraction) = self.over_common_denominator(dag, &short, best) {
             best = shorter(dag, best, fraction);
         }
-        if let Some(fraction) = self.over_partial_denominator(dag, &short) {
+        if let Some(fraction) = self.over_partial_denominator(dag, &short, best) {
             best = shorter(dag, best, fraction);
         }
         // A result that is a sum is known by its shortened terms from now on.
@@ -129,7 +134,7 @@ impl Run {
     }
 
     /// The same for the terms that hold a sum as denominator or below a root, the others kept apart.
-    fn over_partial_denominator(&mut self, dag: &mut Dag, p: &Polynomial) -> Option<Expr> {
+    fn over_partial_denominator(&mut self, dag: &mut Dag, p: &Polynomial, best: Expr) -> Option<Expr> {
         let divided = |m: &[(u32, i32)]| {
             m.iter().any(|&(a, n)| (n < 0 || n % UNIT != 0) && matches!(dag.node(Expr(a)), Node::Sum(..)))
         };
@@ -137,7 +142,7 @@ impl Run {
         if with.len() < 2 || without.is_empty() {
             return None;
         }
-        let fraction = self.over_common_denominator(dag, &with)?;
+        let fraction = self.over_common_denominator(dag, &with, best)?;
         let rest = factor::write(dag, &without);
         let sum = dag.add(fraction, rest);
         let expanded = self.expander.expand(dag, sum)?;
@@ -146,7 +151,7 @@ impl Run {
     }
 
     /// `a/d + b/e = (a e + b d)/(d e)`; `None` when no term has a denominator of its own.
-    fn over_common_denominator(&mut self, dag: &mut Dag, p: &Polynomial) -> Option<Expr> {
+    fn over_common_denominator(&mut self, dag: &mut Dag, p: &Polynomial, best: Expr) -> Option<Expr> {
         if p.len() < 2 || p.len() > MOST_FRACTIONS {
             return None;
         }
@@ -181,6 +186,9 @@ impl Run {
             return None;
         }
         let numerator = self.expander.times_monomial(dag, p, &denominator)?;
+        if hopeless(dag, &numerator, best) {
+            return None;
+        }
         let numerator = trig::shorten(dag, &numerator)?;
         if numerator.is_empty() {
             return Some(dag.zero());
@@ -247,6 +255,9 @@ impl Run {
         if !self.expander.spend(REWRITE * expanded.len()) {
             return product;
         }
+        if hopeless(dag, &expanded, product) {
+            return product;
+        }
         let Some(short) = trig::shorten(dag, &expanded) else { return product };
         let written = factor::write(dag, &short);
         // With nothing but a number outside, equal length is in favour of no brackets.
@@ -277,4 +288,9 @@ impl Run {
 /// The shorter of two; the first when equal.
 fn shorter(dag: &Dag, a: Expr, b: Expr) -> Expr {
     if dag.length(b) < dag.length(a) { b } else { a }
+}
+
+/// Is `p` so much longer than `e` that writing it down cannot be shorter?
+fn hopeless(dag: &Dag, p: &Polynomial, e: Expr) -> bool {
+    factor::flat_length(dag, p) > dag.length(e).saturating_mul(HOPELESS)
 }
