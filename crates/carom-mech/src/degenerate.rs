@@ -132,6 +132,7 @@ pub(crate) fn resolve(
             known.differentiated[i] = true;
             let rate = free_rate(dag, frame, g);
             if !samples.vanishes(dag, rate) {
+                let rate = tidy(dag, rate);
                 let name = format!("time derivative of {}", known.conditions[i].name);
                 known.add(dag, samples, name, rate);
             }
@@ -186,8 +187,7 @@ fn free_rate(dag: &mut Dag, frame: &mut Frame, g: Expr) -> Expr {
         let d = dag.derivative(g, frame.q[i]);
         parts.push(dag.mul(d, frame.v[i]));
     }
-    let rate = dag.sum(&parts);
-    tidy(dag, rate)
+    dag.sum(&parts)
 }
 
 /// M, r and the names of the rows.

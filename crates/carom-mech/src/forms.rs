@@ -16,8 +16,22 @@ use crate::mechanics::{ClosedForms, Dynamics, ImpactForm, Mechanics, RowMechanic
 use crate::sample::Samples;
 use carom_expr::{Dag, Expr, Rational};
 
-/// Longest component of an acceleration that is written out.
+/// Longest component of a closed form that is written out.
 const LONGEST: usize = 400;
+/// Longest matrix and right-hand side, all entries together, that are worth solving by hand: what is longer ends up
+/// longer than [`LONGEST`] anyway.
+const LONGEST_SYSTEM: u64 = 600;
+/// Longest expression that is collected once more after an impulse was put in.
+const LONGEST_COLLECTED: u64 = 150;
+
+fn length(dag: &Dag, es: &[Expr]) -> u64 {
+    es.iter().fold(0u64, |sum, &e| sum.saturating_add(dag.length(e)))
+}
+
+/// The textbook form of what is short, the rest as it stands.
+fn tidy_short(dag: &mut Dag, e: Expr, longest: u64) -> Expr {
+    if dag.length(e) <= longest { tidy(dag, e) } else { e }
+}
 
 /// Fills in what can be written down.
 pub(crate) fn closed_forms(mechanics: &mut Mechanics, frame: &Frame, samples: &mut Samples) -> ClosedForms {
@@ -121,7 +135,7 @@ fn restricted(dag: &mut Dag, matrix: &[Vec<Expr>], z: &[Vec<Expr>]) -> Vec<Vec<E
     for i in 0..z.len() {
         for j in 0..=i {
             let e = dot(dag, &z[i], &images[j]);
-            let e = tidy(dag, e);
+            let e = tidy_short(dag, e, LONGEST_SYSTEM);
             out[i][j] = e;
             out[j][i] = e;
         }
@@ -174,10 +188,12 @@ fn lagrangian_forms(
         .iter()
         .map(|z| {
             let e = dot(dag, z, &load);
-            tidy(dag, e)
+            tidy_short(dag, e, LONGEST_SYSTEM)
         })
         .collect();
-    if let Some(alpha) = dag.solve_within(&mass, &right, LONGEST) {
+    let entries: Vec<Expr> = mass.iter().flatten().chain(&right).copied().collect();
+    let within = length(dag, &entries) <= LONGEST_SYSTEM;
+    if let Some(alpha) = within.then(|| dag.solve_within(&mass, &right, LONGEST)).flatten() {
         let moved = combine(dag, &z, &alpha, n);
         let all: Vec<Expr> = moved
             .into_iter()
@@ -197,13 +213,18 @@ fn lagrangian_forms(
         if projected.iter().all(|&e| dag.is_zero(e)) {
             continue;
         }
+        let entries: Vec<Expr> = mass.iter().flatten().chain(&projected).copied().collect();
+        if length(dag, &entries) > LONGEST_SYSTEM {
+            continue;
+        }
         let Some(beta) = dag.solve_within(&mass, &projected, LONGEST) else { continue };
         let direction = combine(dag, &z, &beta, n);
         let inverse_mass = dot(dag, &projected, &beta);
         let inverse_mass = tidy(dag, inverse_mass);
         let impulse = impulse(dag, wall.restitution, wall.gap_rate, inverse_mass);
         // A_Pᵀ μ = λ (W S n − n)_P on the pivot columns P
-        let image: Vec<Expr> = apply(dag, w, &direction).into_iter().map(|e| tidy(dag, e)).collect();
+        let image: Vec<Expr> =
+            apply(dag, w, &direction).into_iter().map(|e| tidy_short(dag, e, LONGEST_COLLECTED)).collect();
         let (mut matrix, mut load) = (Vec::new(), Vec::new());
         let pivot_rows: Vec<usize> = elimination.pivots.iter().map(|p| p.0).collect();
         for &(_, column) in &elimination.pivots {
@@ -216,7 +237,7 @@ fn lagrangian_forms(
             let Some(share) = dag.solve_within(&matrix, &load, LONGEST) else { continue };
             for (&r, e) in pivot_rows.iter().zip(share) {
                 let e = dag.mul(impulse, e);
-                reaction[r] = tidy(dag, e);
+                reaction[r] = tidy_short(dag, e, LONGEST_COLLECTED);
             }
         }
         let velocity_after = shifted(dag, &frame.free_v(), impulse, &direction);
@@ -297,7 +318,7 @@ fn impulse(dag: &mut Dag, restitution: Expr, gap_rate: Expr, inverse_mass: Expr)
     let ratio = dag.div(gap_rate, inverse_mass);
     let product = dag.mul(factor, ratio);
     let e = dag.neg(product);
-    tidy(dag, e)
+    tidy_short(dag, e, LONGEST_COLLECTED)
 }
 
 /// x + λ d
@@ -307,7 +328,7 @@ fn shifted(dag: &mut Dag, x: &[Expr], impulse: Expr, direction: &[Expr]) -> Vec<
         .map(|(&x, &d)| {
             let step = dag.mul(impulse, d);
             let e = dag.add(x, step);
-            tidy(dag, e)
+            tidy_short(dag, e, LONGEST_COLLECTED)
         })
         .collect()
 }
@@ -328,7 +349,7 @@ fn pushed(
                 parts.push(dag.mul(mu, row.normal[i]));
             }
             let e = dag.sum(&parts);
-            tidy(dag, e)
+            tidy_short(dag, e, LONGEST_COLLECTED)
         })
         .collect()
 }

@@ -24,6 +24,9 @@ impl Singular {
         let mut u: Vec<Vec<f64>> = (0..columns).map(|j| rows.iter().map(|r| r[j]).collect()).collect();
         let mut v: Vec<Vec<f64>> =
             (0..columns).map(|j| (0..columns).map(|i| f64::from(u8::from(i == j))).collect()).collect();
+        // Columns that cancelled to rounding carry no direction; rotating them would never end.
+        let total: f64 = u.iter().flatten().map(|x| x * x).sum();
+        let floor = 4.0 * f64::EPSILON * f64::EPSILON * total;
         // Quadratic convergence: 60 sweeps are far more than any matrix needs.
         for _ in 0..60 {
             let mut rotated = false;
@@ -35,7 +38,7 @@ impl Singular {
                         b += u[j][k] * u[j][k];
                         c += u[i][k] * u[j][k];
                     }
-                    if c == 0.0 || c.abs() <= f64::EPSILON * (a * b).sqrt() {
+                    if c.abs() <= floor || c.abs() <= f64::EPSILON * (a * b).sqrt() {
                         continue;
                     }
                     rotated = true;

@@ -11,7 +11,6 @@ use crate::frame::Frame;
 use crate::model::Model;
 use crate::numeric::{Random, Singular};
 use carom_expr::{Constant, Dag, Expr, Node, Symbol, evaluate_function};
-use std::collections::HashMap;
 
 /// Below this part of its magnitude a value is zero.
 const ZERO: f64 = 1e-9;
@@ -34,7 +33,8 @@ impl Sized {
 #[derive(Clone)]
 struct Point {
     symbols: Vec<f64>,
-    known: HashMap<Expr, Sized>,
+    /// Values found so far, by position in the DAG.
+    known: Vec<Option<Sized>>,
 }
 
 /// Random states of a model.
@@ -83,7 +83,7 @@ impl Samples {
                 put(c.velocity, v + width * v.abs().max(1.0) * random.symmetric());
                 put(c.momentum, p + width * p.abs().max(1.0) * random.symmetric());
             }
-            let mut point = Point { symbols, known: HashMap::new() };
+            let mut point = Point { symbols, known: Vec::new() };
             if domain.iter().all(|&e| point.value(dag, e).value.is_finite()) {
                 points.push(point);
                 if points.len() == POINTS {
@@ -98,7 +98,7 @@ impl Samples {
 
     /// One given point.
     pub fn at(symbols: Vec<f64>, state: Vec<Expr>) -> Samples {
-        Samples { points: vec![Point { symbols, known: HashMap::new() }], state }
+        Samples { points: vec![Point { symbols, known: Vec::new() }], state }
     }
 
     /// Number of points.
@@ -191,26 +191,33 @@ impl Point {
     }
 
     fn value(&mut self, dag: &Dag, e: Expr) -> Sized {
+        if self.known.len() <= e.index() {
+            self.known.resize(dag.len().max(e.index() + 1), None);
+        }
         let mut stack = vec![e];
         while let Some(&top) = stack.last() {
-            if self.known.contains_key(&top) {
+            if self.known[top.index()].is_some() {
                 stack.pop();
                 continue;
             }
             let before = stack.len();
             let known = &self.known;
             dag.for_each_child(top, |child| {
-                if !known.contains_key(&child) {
+                if known[child.index()].is_none() {
                     stack.push(child);
                 }
             });
             if stack.len() == before {
                 stack.pop();
-                let x = self.node_value(dag, top);
-                self.known.insert(top, x);
+                self.known[top.index()] = Some(self.node_value(dag, top));
             }
         }
-        self.known[&e]
+        self.child(e)
+    }
+
+    /// A value that is known already.
+    fn child(&self, e: Expr) -> Sized {
+        self.known[e.index()].unwrap_or(Sized { value: f64::NAN, magnitude: f64::NAN })
     }
 
     fn node_value(&self, dag: &Dag, e: Expr) -> Sized {
@@ -224,7 +231,7 @@ impl Point {
             Node::Sum(c, terms) => {
                 let mut total = exact(c.to_f64());
                 for &(k, t) in terms.iter() {
-                    let (k, x) = (k.to_f64(), self.known[&t]);
+                    let (k, x) = (k.to_f64(), self.child(t));
                     total.value += k * x.value;
                     total.magnitude += k.abs() * x.magnitude;
                 }
@@ -233,7 +240,7 @@ impl Point {
             Node::Product(c, factors) => {
                 let mut total = exact(c.to_f64());
                 for &(b, n) in factors.iter() {
-                    let (n, x) = (n.to_f64(), self.known[&b]);
+                    let (n, x) = (n.to_f64(), self.child(b));
                     let value = if n == 1.0 { x.value } else { x.value.powf(n) };
                     let value =
                         if n.fract() == 0.0 && n.abs() < 1e9 { x.value.powi(n as i32) } else { value };
@@ -242,10 +249,10 @@ impl Point {
                 }
                 total
             }
-            Node::Power(b, n) => exact(self.known[b].value.powf(self.known[n].value)),
+            Node::Power(b, n) => exact(self.child(*b).value.powf(self.child(*n).value)),
             Node::Function(f, args) => {
-                let second = args.get(1).map_or(0.0, |a| self.known[a].value);
-                let x = self.known[&args[0]];
+                let second = args.get(1).map_or(0.0, |a| self.child(*a).value);
+                let x = self.child(args[0]);
                 let value = evaluate_function(*f, x.value, second);
                 // How much f moves when its argument moves by a little of its own magnitude, scaled up again.
                 const LITTLE: f64 = 1e-3;
