@@ -47,7 +47,11 @@ fn reference() -> String {
     let mut last = None;
     for entry in schema() {
         if last != Some(entry.table) {
-            let title = if entry.table.is_empty() { "Top of the file".into() } else { format!("`[{}]`", entry.table) };
+            let title = if entry.table.is_empty() {
+                "Top of the file".into()
+            } else {
+                format!("`[{}]`", entry.table)
+            };
             page += &format!("\n## {title}\n\n| key | write | meaning |\n|---|---|---|\n");
             last = Some(entry.table);
         }
