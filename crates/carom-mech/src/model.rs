@@ -186,7 +186,8 @@ pub struct Wall {
     pub gap: Expr,
     /// e, a formula of parameters.
     pub restitution: Expr,
-    /// Implicit curve in plane coordinates that draws the wall: symbols `x`, `y` of `draw_plane`.
+    /// Curve that draws the wall where it is zero: symbols `x` and `y` are the picture's plane here (whatever the
+    /// coordinates are called), beside time, parameters and table inputs.
     pub draw: Option<Expr>,
 }
 

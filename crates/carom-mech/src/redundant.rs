@@ -28,12 +28,21 @@ pub(crate) fn dependent_rows(dag: &Dag, samples: &mut Samples, rows: &[RowMechan
     if samples.len() == 0 {
         return found;
     }
+    // The rows are the columns here: there are fewer of them than coordinates, and a full rank is seen at once.
+    let normals: Vec<_> = rows.iter().map(|r| r.normal.clone()).collect();
+    let all = crate::numeric::scaled_rows(&samples.matrix(dag, 0, &normals));
+    let rank = |chosen: &[usize]| {
+        let columns = all.first().map_or(0, Vec::len);
+        let transposed: Vec<Vec<f64>> =
+            (0..columns).map(|i| chosen.iter().map(|&r| all[r][i]).collect()).collect();
+        Singular::of(&transposed, chosen.len()).rank()
+    };
+    if rank(&(0..rows.len()).collect::<Vec<_>>()) == rows.len() {
+        return found;
+    }
     for k in 0..rows.len() {
         independent.push(k);
-        let normals: Vec<_> = independent.iter().map(|&r| rows[r].normal.clone()).collect();
-        let columns = rows[k].normal.len();
-        let m = crate::numeric::scaled_rows(&samples.matrix(dag, 0, &normals));
-        if Singular::of(&m, columns).rank() < independent.len() {
+        if rank(&independent) < independent.len() {
             independent.pop();
             dependent.push(k);
         }
