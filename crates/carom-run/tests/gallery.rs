@@ -1,0 +1,49 @@
+//! Every gallery model runs, and keeps its laws.
+
+mod common;
+
+use carom_run::{Program, Options, simulate};
+
+#[test]
+fn every_gallery_model_runs_and_keeps_its_laws() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    paths.retain(|p| p.extension().is_some_and(|e| e == "toml"));
+    paths.sort();
+    let mut failures = Vec::new();
+    for path in paths {
+        let name = path.file_stem().unwrap().to_string_lossy().to_string();
+        let (draft, problems) = carom_mech::Draft::read(&path).unwrap();
+        assert!(problems.is_empty(), "{name}: {problems:?}");
+        let mechanics = match draft.check().and_then(|(model, _)| carom_mech::derive(model)) {
+            Ok(m) => m,
+            Err(e) => {
+                failures.push(format!("{name}: {e:?}"));
+                continue;
+            }
+        };
+        let program = Program::compile(&mechanics).unwrap();
+        let start = std::time::Instant::now();
+        let motion = match simulate(&program, &Options::of(&mechanics.model)) {
+            Ok(m) => m,
+            Err(e) => {
+                failures.push(format!("{name}: {e}"));
+                continue;
+            }
+        };
+        let a = &motion.audit;
+        println!(
+            "{name}: {} at {} {:?}; {} impacts {} contacts {} events; E {:.1e} c {:.1e} law {:.1e} deep {:.1e}; {} steps {:.1} ms {:?}",
+            motion.stop.reason.name(), motion.stop.time, motion.stop.detail, motion.impacts.len(), motion.contacts.len(),
+            motion.events.len(), a.hamiltonian_drift, a.constraint_drift, a.impact_law_residual, a.deepest_penetration, a.steps,
+            start.elapsed().as_secs_f64() * 1e3, motion.warnings
+        );
+        if !(a.hamiltonian_drift < 1e-11 && a.constraint_drift < 1e-11 && a.impact_law_residual < 1e-12) {
+            failures.push(format!("{name}: {a:?}"));
+        }
+        if a.deepest_penetration > 1e-12 {
+            failures.push(format!("{name}: went {:e} through a wall", a.deepest_penetration));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
