@@ -66,6 +66,7 @@ impl Run<'_> {
             self.jet()?;
             match self.wall_that_must_hold(&closed) {
                 Some(w) => {
+                    self.refuse_hopeless(w)?;
                     closed.push(w);
                     closed.sort_unstable();
                 }
@@ -202,6 +203,19 @@ impl Run<'_> {
             }
         }
         None
+    }
+
+    /// A wall that must hold but whose normal vanishes cannot push at all; one whose normal depends on the rows can
+    /// only be held by them, so its gap must not close.
+    fn refuse_hopeless(&self, wall: usize) -> Result<(), Halt> {
+        let normal = self.frame.normal(wall);
+        let closes = leading(self.flow().watched(wall), 2, self.natural_step(), self.frame.gap_size(wall)).is_some();
+        let metric = self.frame.metric();
+        let (spread, _) = metric.spread(normal);
+        if normal.iter().all(|n| *n == 0.0) || (closes && !metric.enforceable(normal, &spread)) {
+            return Err(self.not_enforceable(wall));
+        }
+        Ok(())
     }
 
     /// Opens and closes the records of contacts.
