@@ -209,7 +209,8 @@ impl Run<'_> {
     /// only be held by them, so its gap must not close.
     fn refuse_hopeless(&self, wall: usize) -> Result<(), Halt> {
         let normal = self.frame.normal(wall);
-        let closes = leading(self.flow().watched(wall), 2, self.natural_step(), self.frame.gap_size(wall)).is_some();
+        let closes =
+            leading(self.flow().watched(wall), 2, self.natural_step(), self.frame.gap_size(wall)).is_some();
         let metric = self.frame.metric();
         let (spread, _) = metric.spread(normal);
         if normal.iter().all(|n| *n == 0.0) || (closes && !metric.enforceable(normal, &spread)) {

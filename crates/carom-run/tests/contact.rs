@@ -7,7 +7,9 @@ use carom_run::{Progress, SimulateError, StopReason, simulate, simulate_with};
 use common::{close, impact_times, program, run, signal};
 
 fn plane(potential: &str, rest: &str) -> String {
-    format!("coordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\npotential = \"{potential}\"\n{rest}")
+    format!(
+        "coordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\npotential = \"{potential}\"\n{rest}"
+    )
 }
 
 #[test]
@@ -28,12 +30,21 @@ fn a_mass_sliding_off_a_sphere_leaves_where_the_force_vanishes() {
     let n = 20_000;
     let f = |a: f64| 1.0 / (v0 * v0 + 2.0 * g * (1.0 - a.cos())).sqrt();
     let h = end / f64::from(n);
-    let sum: f64 = (0..n).map(|i| { let a = f64::from(i) * h; (f(a) + 4.0 * f(a + h / 2.0) + f(a + h)) * h / 6.0 }).sum();
+    let sum: f64 = (0..n)
+        .map(|i| {
+            let a = f64::from(i) * h;
+            (f(a) + 4.0 * f(a + h / 2.0) + f(a + h)) * h / 6.0
+        })
+        .sum();
     close(contact.to.unwrap(), sum, 1e-11);
     assert!(motion.impacts.is_empty());
     let drop = *signal(&motion.gap, "sphere").last().unwrap();
     assert!(drop > 0.1);
-    assert!(motion.audit.hamiltonian_drift < 1e-13 && motion.audit.deepest_penetration < 1e-13, "{:?}", motion.audit);
+    assert!(
+        motion.audit.hamiltonian_drift < 1e-13 && motion.audit.deepest_penetration < 1e-13,
+        "{:?}",
+        motion.audit
+    );
 }
 
 #[test]
@@ -57,7 +68,9 @@ fn arriving_without_speed_starts_contact_without_impulse() {
 #[test]
 fn a_block_on_a_table_that_accelerates_away_is_released_at_the_right_time() {
     // Table at a sin(w t): the block leaves when −a w² sin = −g.
-    let motion = run("coordinates = [\"y\"]\n[parameters]\na = 0.2\nw = 10.0\n[energy]\nkinetic = \"y'^2/2\"\npotential = \"9.81*y\"\n[wall.table]\ngap = \"y - a*sin(w*t)\"\nrestitution = 0\n[start]\nvelocity = { y = \"a*w\" }\n[run]\nuntil = 0.3\n");
+    let motion = run(
+        "coordinates = [\"y\"]\n[parameters]\na = 0.2\nw = 10.0\n[energy]\nkinetic = \"y'^2/2\"\npotential = \"9.81*y\"\n[wall.table]\ngap = \"y - a*sin(w*t)\"\nrestitution = 0\n[start]\nvelocity = { y = \"a*w\" }\n[run]\nuntil = 0.3\n",
+    );
     assert_eq!(motion.contacts[0].from, 0.0);
     close(motion.contacts[0].to.unwrap(), (9.81f64 / 20.0).asin() / 10.0, 1e-12);
     assert!(motion.audit.hamiltonian_drift < 1e-13, "{:?}", motion.audit);
@@ -65,7 +78,10 @@ fn a_block_on_a_table_that_accelerates_away_is_released_at_the_right_time() {
 
 #[test]
 fn a_start_on_a_wall_towards_it_is_an_impact_at_the_start() {
-    let motion = run(&plane("0", "[wall.floor]\ngap = \"y\"\n[start]\nvelocity = { x = 1, y = -2 }\n[run]\nuntil = 1.0\n"));
+    let motion = run(&plane(
+        "0",
+        "[wall.floor]\ngap = \"y\"\n[start]\nvelocity = { x = 1, y = -2 }\n[run]\nuntil = 1.0\n",
+    ));
     assert_eq!(impact_times(&motion), vec![0.0]);
     close(signal(&motion.velocity, "y")[0], 2.0, 0.0);
     close(*signal(&motion.position, "y").last().unwrap(), 2.0, 1e-15);
@@ -76,14 +92,19 @@ fn a_start_behind_a_wall_is_refused_with_its_depth() {
     let (program, mut options) = program(&plane("0", "[wall.floor]\ngap = \"y\"\n"));
     options.start.position[1] = Some(-0.25);
     match simulate(&program, &options) {
-        Err(SimulateError::BehindWall(all)) => assert!(all[0].contains("floor") && all[0].contains("-2.5e-1"), "{all:?}"),
+        Err(SimulateError::BehindWall(all)) => {
+            assert!(all[0].contains("floor") && all[0].contains("-2.5e-1"), "{all:?}")
+        }
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn gliding_on_a_floor_without_weight_goes_on_forever() {
-    let motion = run(&plane("0", "[wall.floor]\ngap = \"y\"\n[wall.end]\ngap = \"5 - x\"\n[start]\nvelocity = { x = 1 }\n[run]\nuntil = 20.0\n"));
+    let motion = run(&plane(
+        "0",
+        "[wall.floor]\ngap = \"y\"\n[wall.end]\ngap = \"5 - x\"\n[start]\nvelocity = { x = 1 }\n[run]\nuntil = 20.0\n",
+    ));
     assert_eq!(motion.stop.reason, StopReason::Reached);
     assert_eq!(motion.impacts.len(), 1);
     close(*signal(&motion.position, "y").last().unwrap(), 0.0, 0.0);
@@ -119,7 +140,11 @@ fn an_ambiguous_corner_keeps_energy_and_warns() {
         .iter()
         .map(|order| {
             let motion = run(&corner(50f64.to_radians(), order, 1.0));
-            assert!(motion.warnings.iter().any(|w| w.contains("floor") && w.contains("side")), "{:?}", motion.warnings);
+            assert!(
+                motion.warnings.iter().any(|w| w.contains("floor") && w.contains("side")),
+                "{:?}",
+                motion.warnings
+            );
             assert!(motion.audit.hamiltonian_drift < 1e-14);
             motion
         })
@@ -155,14 +180,16 @@ impact_order = "{order}"
 #[test]
 fn newtons_cradle_behaves_as_on_a_desk_when_hit_in_sequence() {
     let motion = run(&cradle("sequential"));
-    let ends: Vec<f64> = ["a", "b", "c", "d"].iter().map(|n| *signal(&motion.velocity, n).last().unwrap()).collect();
+    let ends: Vec<f64> =
+        ["a", "b", "c", "d"].iter().map(|n| *signal(&motion.velocity, n).last().unwrap()).collect();
     for (v, e) in ends.iter().zip([0.0, 0.0, 0.0, 1.0]) {
         close(*v, e, 1e-14);
     }
     assert_eq!(motion.impacts.len(), 3);
     let together = run(&cradle("simultaneous"));
     // All at once: momentum and energy kept, the balls spread.
-    let v: Vec<f64> = ["a", "b", "c", "d"].iter().map(|n| *signal(&together.velocity, n).last().unwrap()).collect();
+    let v: Vec<f64> =
+        ["a", "b", "c", "d"].iter().map(|n| *signal(&together.velocity, n).last().unwrap()).collect();
     close(v.iter().sum(), 1.0, 1e-13);
     close(v.iter().map(|v| v * v).sum(), 1.0, 1e-13);
     assert!(together.warnings.len() >= 2, "{:?}", together.warnings);
@@ -170,7 +197,9 @@ fn newtons_cradle_behaves_as_on_a_desk_when_hit_in_sequence() {
 
 #[test]
 fn two_walls_closing_on_a_mass_squeeze_it() {
-    let motion = run("coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"0\"\n[wall.left]\ngap = \"x + 1 - t\"\nrestitution = 0\n[wall.right]\ngap = \"1 - t - x\"\nrestitution = 0\n[run]\nuntil = 3.0\n");
+    let motion = run(
+        "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"0\"\n[wall.left]\ngap = \"x + 1 - t\"\nrestitution = 0\n[wall.right]\ngap = \"1 - t - x\"\nrestitution = 0\n[run]\nuntil = 3.0\n",
+    );
     assert_eq!(motion.stop.reason, StopReason::Squeezed, "{:?}", motion.stop);
     close(motion.stop.time, 1.0, 1e-12);
     let detail = motion.stop.detail.unwrap();
@@ -193,7 +222,9 @@ fn a_ball_in_a_groove_comes_to_rest_by_a_zeno_series_over_two_walls() {
 
 #[test]
 fn a_stack_of_balls_comes_to_rest() {
-    let motion = run("coordinates = [\"a\", \"b\", \"c\"]\n[energy]\nkinetic = \"(a'^2 + b'^2 + c'^2)/2\"\npotential = \"9.81*(a + b + c)\"\n[wall.floor]\ngap = \"a\"\nrestitution = 0.4\n[wall.ab]\ngap = \"b - a\"\nrestitution = 0.4\n[wall.bc]\ngap = \"c - b\"\nrestitution = 0.4\n[start]\nposition = { a = 0.5, b = 0.7, c = 1.0 }\n[run]\nuntil = 10.0\n");
+    let motion = run(
+        "coordinates = [\"a\", \"b\", \"c\"]\n[energy]\nkinetic = \"(a'^2 + b'^2 + c'^2)/2\"\npotential = \"9.81*(a + b + c)\"\n[wall.floor]\ngap = \"a\"\nrestitution = 0.4\n[wall.ab]\ngap = \"b - a\"\nrestitution = 0.4\n[wall.bc]\ngap = \"c - b\"\nrestitution = 0.4\n[start]\nposition = { a = 0.5, b = 0.7, c = 1.0 }\n[run]\nuntil = 10.0\n",
+    );
     assert_eq!(motion.stop.reason, StopReason::Reached, "{:?} {}", motion.stop, motion.impacts.len());
     for (name, force) in [("floor", 3.0), ("ab", 2.0), ("bc", 1.0)] {
         close(*signal(&motion.contact_force, name).last().unwrap(), force * 9.81, 1e-9);
@@ -203,14 +234,20 @@ fn a_stack_of_balls_comes_to_rest() {
 
 #[test]
 fn a_gap_with_vanishing_gradient_is_named() {
-    let motion = run(&plane("0", "[wall.bad]\ngap = \"y^3\"\n[start]\nposition = { y = 1 }\nvelocity = { y = -1 }\n[run]\nuntil = 2.0\n"));
+    let motion = run(&plane(
+        "0",
+        "[wall.bad]\ngap = \"y^3\"\n[start]\nposition = { y = 1 }\nvelocity = { y = -1 }\n[run]\nuntil = 2.0\n",
+    ));
     assert_eq!(motion.stop.reason, StopReason::WallNotEnforceable, "{:?}", motion.stop);
     assert!(motion.stop.detail.unwrap().contains("bad"));
 }
 
 #[test]
 fn a_wall_behind_a_constraint_names_both() {
-    let motion = run(&plane("0", "[holonomic]\nrail = \"y - t\"\n[wall.stop]\ngap = \"1 - y\"\n[start]\nvelocity = { x = 1, y = 1 }\n[run]\nuntil = 2.0\n"));
+    let motion = run(&plane(
+        "0",
+        "[holonomic]\nrail = \"y - t\"\n[wall.stop]\ngap = \"1 - y\"\n[start]\nvelocity = { x = 1, y = 1 }\n[run]\nuntil = 2.0\n",
+    ));
     assert_eq!(motion.stop.reason, StopReason::WallNotEnforceable);
     let detail = motion.stop.detail.unwrap();
     assert!(detail.contains("stop") && detail.contains("rail"), "{detail}");
@@ -219,7 +256,8 @@ fn a_wall_behind_a_constraint_names_both() {
 
 #[test]
 fn limits_and_interruption_deliver_what_was_computed() {
-    let text = plane("9.81*y", "[wall.floor]\ngap = \"y\"\n[start]\nposition = { y = 1 }\n[run]\nuntil = 1000.0\n");
+    let text =
+        plane("9.81*y", "[wall.floor]\ngap = \"y\"\n[start]\nposition = { y = 1 }\n[run]\nuntil = 1000.0\n");
     let (program, mut options) = program(&text);
     options.max_impacts = 7;
     let motion = simulate(&program, &options).unwrap();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use carom_run::{Program, Options, simulate};
+use carom_run::{Options, Program, simulate};
 
 #[test]
 fn every_gallery_model_runs_and_keeps_its_laws() {
@@ -34,9 +34,19 @@ fn every_gallery_model_runs_and_keeps_its_laws() {
         let a = &motion.audit;
         println!(
             "{name}: {} at {} {:?}; {} impacts {} contacts {} events; E {:.1e} c {:.1e} law {:.1e} deep {:.1e}; {} steps {:.1} ms {:?}",
-            motion.stop.reason.name(), motion.stop.time, motion.stop.detail, motion.impacts.len(), motion.contacts.len(),
-            motion.events.len(), a.hamiltonian_drift, a.constraint_drift, a.impact_law_residual, a.deepest_penetration, a.steps,
-            start.elapsed().as_secs_f64() * 1e3, motion.warnings
+            motion.stop.reason.name(),
+            motion.stop.time,
+            motion.stop.detail,
+            motion.impacts.len(),
+            motion.contacts.len(),
+            motion.events.len(),
+            a.hamiltonian_drift,
+            a.constraint_drift,
+            a.impact_law_residual,
+            a.deepest_penetration,
+            a.steps,
+            start.elapsed().as_secs_f64() * 1e3,
+            motion.warnings
         );
         if !(a.hamiltonian_drift < 1e-11 && a.constraint_drift < 1e-11 && a.impact_law_residual < 1e-12) {
             failures.push(format!("{name}: {a:?}"));
