@@ -62,8 +62,8 @@ pub fn absolute_chain(dag: &mut Dag, n: usize) -> System {
     let mut matrix = vec![vec![zero; size]; size];
     let mut right_side = Vec::new();
     let weight = dag.neg(g);
-    for i in 0..2 * n {
-        matrix[i][i] = one;
+    for (i, row) in matrix.iter_mut().enumerate().take(2 * n) {
+        row[i] = one;
         right_side.push(if i % 2 == 0 { zero } else { weight });
     }
     for i in 0..n {

@@ -87,7 +87,7 @@ fn single(tape: &Arc<Tape>, taylor: &Taylor, (start, gravity): &(Vec<f64>, f64))
 
 #[test]
 fn every_lane_gives_the_bits_of_a_single_run_whatever_the_width() {
-    for (n, absolute) in [(2, false), (3, false), (2, true)] {
+    for (n, absolute) in [(2, false), (3, false), (2, true), (5, true)] {
         let mut dag = Dag::new();
         let system =
             if absolute { systems::absolute_chain(&mut dag, n) } else { systems::chain(&mut dag, n) };

@@ -7,6 +7,9 @@
 //! Promise: a trajectory's bits are those of [`super::Flow`] with [`super::Taylor`], whatever the width and the
 //! neighbours.
 
+// Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
+#![allow(clippy::needless_range_loop)]
+
 use super::lanes::{Lanes, Wide, supported};
 use super::simd::{Level, round};
 use super::tape::{Row, Tape, Value};

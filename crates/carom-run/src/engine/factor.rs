@@ -2,10 +2,14 @@
 //!
 //! ```text
 //! M = L D Lᵀ   (symmetric, no pivoting: safe when the leading part is positive definite and the rest is −A W⁻¹ Aᵀ)
+//! Pᵀ M P = L D Lᵀ  (the same, sparse: order and pattern were chosen at compile time)
 //! P M = L U    (otherwise, or when a pivot of the first form has lost too many digits)
 //! ```
 //!
 //! Promise: an answer is backward stable, or the matrix is reported singular with the row that has no pivot left.
+
+use super::elimination::{Elimination, Place};
+use super::tape::{Block, Value};
 
 /// A pivot of LDLᵀ smaller than this part of what was subtracted to get it sends the matrix to pivoted LU. LDLᵀ of a
 /// positive definite matrix is stable whatever its pivots, so this is not about accuracy there: it only says when the
@@ -21,53 +25,125 @@ pub(crate) fn healthy(pivot: f64, size: f64) -> bool {
     size.is_finite() && pivot.abs() > LOST * size
 }
 
+/// Which factorisation the last matrix got.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Dense,
+    Sparse,
+    Pivoted,
+}
+
 /// A factored matrix. Storage is reused from step to step.
 #[derive(Clone, Debug)]
 pub(crate) struct Factor {
     n: usize,
-    /// Row-major: L below the diagonal, then 1/D on it (LDLᵀ) or U with reciprocal diagonal (LU).
+    kind: Kind,
+    /// Row-major: L below the diagonal, then 1/D on it (LDLᵀ) or U with reciprocal diagonal (LU). Made when needed.
     a: Vec<f64>,
     /// Row exchanges of LU, as the original row at each position.
     order: Vec<usize>,
     scratch: Vec<f64>,
-    symmetric: bool,
+    /// Entries of a sparse L, and reciprocal pivots.
+    lower: Vec<f64>,
+    pivots: Vec<f64>,
 }
 
 impl Factor {
-    pub(crate) fn new(n: usize) -> Factor {
-        Factor { n, a: vec![0.0; n * n], order: (0..n).collect(), scratch: vec![0.0; n], symmetric: false }
+    pub(crate) fn new(block: &Block) -> Factor {
+        let n = block.size;
+        Factor {
+            n,
+            kind: Kind::Dense,
+            a: Vec::new(),
+            order: (0..n).collect(),
+            scratch: vec![0.0; n],
+            lower: vec![0.0; block.elimination.as_ref().map_or(0, |e| e.columns.len())],
+            pivots: vec![0.0; n],
+        }
     }
 
-    pub(crate) fn size(&self) -> usize {
-        self.n
-    }
-
-    /// L below and 1/D on the diagonal, when the matrix was factored without pivoting.
+    /// L below and 1/D on the diagonal of a dense matrix that was factored without pivoting.
     pub(crate) fn symmetric(&self) -> Option<&[f64]> {
-        self.symmetric.then_some(&self.a)
+        (self.kind == Kind::Dense).then_some(&self.a)
     }
 
-    /// Factors the matrix that `fill` writes (row-major; the lower triangle suffices when `symmetric`).
+    /// Factors the block's matrix, whose entries `value` gives.
     /// On failure: the row without pivot, and its size relative to the row before elimination.
-    pub(crate) fn factor(&mut self, symmetric: bool, fill: impl Fn(&mut [f64])) -> Result<(), (usize, f64)> {
-        let n = self.n;
-        if symmetric {
-            fill(&mut self.a);
+    pub(crate) fn factor(&mut self, block: &Block, value: impl Fn(Value) -> f64) -> Result<(), (usize, f64)> {
+        if let Some(elimination) = &block.elimination {
+            if self.sparse(block, elimination, &value) {
+                self.kind = Kind::Sparse;
+                return Ok(());
+            }
+        } else if block.symmetric {
+            self.fill(block, &value);
             if self.ldl() {
-                self.symmetric = true;
+                self.kind = Kind::Dense;
                 return Ok(());
             }
         }
-        fill(&mut self.a);
-        if symmetric {
-            for i in 0..n {
+        self.fill(block, &value);
+        if block.symmetric {
+            for i in 0..self.n {
                 for j in 0..i {
-                    self.a[j * n + i] = self.a[i * n + j];
+                    self.a[j * self.n + i] = self.a[i * self.n + j];
                 }
             }
         }
-        self.symmetric = false;
+        self.kind = Kind::Pivoted;
         self.lu()
+    }
+
+    fn fill(&mut self, block: &Block, value: &impl Fn(Value) -> f64) {
+        self.a.clear();
+        self.a.resize(self.n * self.n, 0.0);
+        for &(i, j, entry) in &block.entries {
+            self.a[i as usize * self.n + j as usize] = value(entry);
+        }
+    }
+
+    /// L D Lᵀ on the pattern of the elimination. False when a pivot is doubtful.
+    fn sparse(&mut self, block: &Block, e: &Elimination, value: &impl Fn(Value) -> f64) -> bool {
+        self.lower.fill(0.0);
+        self.pivots.fill(0.0);
+        for (&(_, _, entry), place) in block.entries.iter().zip(&e.places) {
+            match *place {
+                Place::Diagonal(i) => self.pivots[i as usize] = value(entry),
+                Place::Lower(at) => self.lower[at as usize] = value(entry),
+            }
+        }
+        let work = &mut self.scratch;
+        work.fill(0.0);
+        for i in 0..self.n {
+            let row = e.row(i);
+            for at in row.clone() {
+                work[e.columns[at] as usize] = self.lower[at];
+            }
+            // work becomes row i of L·D; entries outside its pattern stay zero.
+            for at in row.clone() {
+                let j = e.columns[at] as usize;
+                let mut s = work[j];
+                for m in e.row(j) {
+                    s -= self.lower[m] * work[e.columns[m] as usize];
+                }
+                work[j] = s;
+            }
+            let mut pivot = self.pivots[i];
+            let mut size = pivot.abs();
+            for at in row {
+                let j = e.columns[at] as usize;
+                let ld = std::mem::take(&mut work[j]);
+                let l = ld * self.pivots[j];
+                pivot -= l * ld;
+                size += (l * ld).abs();
+                self.lower[at] = l;
+            }
+            if !healthy(pivot, size) {
+                return false;
+            }
+            self.pivots[i] = 1.0 / pivot;
+        }
+        true
     }
 
     /// L D Lᵀ in place, row by row. False when a pivot is doubtful.
@@ -159,28 +235,59 @@ impl Factor {
     }
 
     /// Overwrites `b` by the solution.
-    pub(crate) fn solve(&mut self, b: &mut [f64]) {
+    pub(crate) fn solve(&mut self, block: &Block, b: &mut [f64]) {
+        match (self.kind, &block.elimination) {
+            (Kind::Sparse, Some(e)) => self.solve_sparse(e, b),
+            (Kind::Dense, _) => self.solve_dense(b),
+            _ => self.solve_pivoted(b),
+        }
+    }
+
+    fn solve_sparse(&mut self, e: &Elimination, b: &mut [f64]) {
+        let y = &mut self.scratch;
+        for (i, &unknown) in e.order.iter().enumerate() {
+            let mut s = b[unknown as usize];
+            for at in e.row(i) {
+                s -= self.lower[at] * y[e.columns[at] as usize];
+            }
+            y[i] = s;
+        }
+        for (y, d) in y.iter_mut().zip(&self.pivots) {
+            *y *= d;
+        }
+        for i in (0..self.n).rev() {
+            let x = y[i];
+            for at in e.row(i) {
+                y[e.columns[at] as usize] -= self.lower[at] * x;
+            }
+            b[e.order[i] as usize] = x;
+        }
+    }
+
+    fn solve_dense(&self, b: &mut [f64]) {
         let n = self.n;
         let a = &self.a;
-        if self.symmetric {
-            for i in 0..n {
-                let mut s = b[i];
-                for (l, x) in a[i * n..i * n + i].iter().zip(&b[..i]) {
-                    s -= l * x;
-                }
-                b[i] = s;
+        for i in 0..n {
+            let mut s = b[i];
+            for (l, x) in a[i * n..i * n + i].iter().zip(&b[..i]) {
+                s -= l * x;
             }
-            for i in 0..n {
-                b[i] *= a[i * n + i];
-            }
-            for i in (0..n).rev() {
-                let x = b[i];
-                for (l, y) in a[i * n..i * n + i].iter().zip(&mut b[..i]) {
-                    *y -= l * x;
-                }
-            }
-            return;
+            b[i] = s;
         }
+        for i in 0..n {
+            b[i] *= a[i * n + i];
+        }
+        for i in (0..n).rev() {
+            let x = b[i];
+            for (l, y) in a[i * n..i * n + i].iter().zip(&mut b[..i]) {
+                *y -= l * x;
+            }
+        }
+    }
+
+    fn solve_pivoted(&mut self, b: &mut [f64]) {
+        let n = self.n;
+        let a = &self.a;
         for i in 0..n {
             self.scratch[i] = b[self.order[i]];
         }

@@ -105,20 +105,17 @@ fn solve(
 ) -> Result<(), Singular> {
     let block = &tape.blocks[index];
     let factor = &mut factors[index];
-    factor
-        .factor(block.symmetric, |a| {
-            a.fill(0.0);
-            for &(i, j, entry) in &block.entries {
-                a[i as usize * block.size + j as usize] = value(entry, constants, values);
-            }
-        })
-        .map_err(|(row, pivot)| Singular { block: index, row, pivot })?;
+    factor.factor(block, |entry| value(entry, constants, values)).map_err(|(row, pivot)| Singular {
+        block: index,
+        row,
+        pivot,
+    })?;
     let first = block.first as usize;
     // Right sides never refer to the block's own unknowns, so these rows can hold them.
     for (i, b) in block.right_side.iter().enumerate() {
         values[first + i] = value(*b, constants, values);
     }
-    factor.solve(&mut values[first..first + block.size]);
+    factor.solve(block, &mut values[first..first + block.size]);
     Ok(())
 }
 

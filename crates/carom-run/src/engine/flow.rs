@@ -43,7 +43,7 @@ impl Flow {
             order,
             stride,
             constants: vec![0.0; tape.constants.len()],
-            factors: tape.blocks.iter().map(|b| Factor::new(b.size)).collect(),
+            factors: tape.blocks.iter().map(Factor::new).collect(),
             packed: Packed::new(&tape, &kept, order),
             series: vec![0.0; kept.len() * stride],
             kept,

@@ -3,10 +3,14 @@
 //! Each lane performs exactly the operations of a single [`super::Flow`], in the same order: a trajectory's bits depend
 //! neither on the width nor on what the other lanes do.
 
+// Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
+#![allow(clippy::needless_range_loop)]
+
+use super::elimination::{Elimination, Place};
 use super::first;
 use super::recurrence::{NONE, Scale, Stage, Weight};
 use super::sincos;
-use super::tape::{Op, Row, Start, Tape, Value};
+use super::tape::{Block, Op, Row, Start, Tape, Value};
 use carom_expr::evaluate_function;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -77,11 +81,12 @@ pub(crate) struct Lanes<const W: usize> {
     edge_weights: Vec<Wide<W>>,
     moving_pairs: Vec<(u32, Weight)>,
     moving_edges: Vec<(u32, Weight)>,
-    /// Dense L D Lᵀ of each block, row-major, reciprocal pivots on the diagonal.
+    /// L D Lᵀ of each block: dense row-major with reciprocal pivots on the diagonal, or entries of L, then pivots.
     factors: Vec<Vec<Wide<W>>>,
     /// Lanes whose last jet met a pivot that needs the scalar, pivoting path.
     pub(crate) unhealthy: [bool; W],
     scratch: Vec<f64>,
+    work: Vec<Wide<W>>,
 }
 
 /// Can lanes evaluate this tape? (Blocks must be symmetric: pivots of a general matrix differ from lane to lane.)
@@ -132,9 +137,10 @@ impl<const W: usize> Lanes<W> {
             edge_weights: zeros(r.edges.len()),
             moving_pairs: moving(&mut r.pairs.iter().map(|p| p.weight)),
             moving_edges: moving(&mut r.edges.iter().map(|e| e.weight)),
-            factors: tape.blocks.iter().map(|b| zeros(b.size * b.size)).collect(),
+            factors: tape.blocks.iter().map(|b| zeros(entries(b))).collect(),
             unhealthy: [false; W],
             scratch: vec![0.0; tape.constants.len()],
+            work: zeros(tape.blocks.iter().map(|b| b.size).max().unwrap_or(0)),
             tape,
         }
     }
@@ -277,7 +283,7 @@ impl<const W: usize> Lanes<W> {
                 for (i, b) in block.right_side.iter().enumerate() {
                     self.current[first + i] = self.value(*b);
                 }
-                solve(&self.factors[index], &mut self.current[first..first + block.size]);
+                solve(block, &self.factors[index], &mut self.current[first..][..block.size], &mut self.work);
                 for i in 0..block.size {
                     self.keep((first + i) as Row, 0, self.current[first + i]);
                 }
@@ -292,6 +298,11 @@ impl<const W: usize> Lanes<W> {
         let n = block.size;
         let mut a = std::mem::take(&mut self.factors[index]);
         a.fill(Wide::ZERO);
+        if let Some(e) = &block.elimination {
+            self.factor_sparse(block, e, &mut a);
+            self.factors[index] = a;
+            return;
+        }
         for &(i, j, value) in &block.entries {
             a[i as usize * n + j as usize] = self.value(value);
         }
@@ -320,6 +331,48 @@ impl<const W: usize> Lanes<W> {
             row[i] = pivot.map(|p| 1.0 / p);
         }
         self.factors[index] = a;
+    }
+
+    /// As `Factor::sparse`.
+    #[inline(always)]
+    fn factor_sparse(&mut self, block: &Block, e: &Elimination, a: &mut [Wide<W>]) {
+        let (lower, pivots) = a.split_at_mut(e.columns.len());
+        for (&(_, _, entry), place) in block.entries.iter().zip(&e.places) {
+            match *place {
+                Place::Diagonal(i) => pivots[i as usize] = self.value(entry),
+                Place::Lower(at) => lower[at as usize] = self.value(entry),
+            }
+        }
+        let work = &mut self.work;
+        work[..block.size].fill(Wide::ZERO);
+        for i in 0..block.size {
+            for at in e.row(i) {
+                work[e.columns[at] as usize] = lower[at];
+            }
+            for at in e.row(i) {
+                let j = e.columns[at] as usize;
+                let mut s = work[j];
+                for m in e.row(j) {
+                    s = s.zip(lower[m].zip(work[e.columns[m] as usize], |l, w| l * w), |s, p| s - p);
+                }
+                work[j] = s;
+            }
+            let mut pivot = pivots[i];
+            let mut size = pivot.map(f64::abs);
+            for at in e.row(i) {
+                let j = e.columns[at] as usize;
+                let ld = std::mem::replace(&mut work[j], Wide::ZERO);
+                let l = ld.zip(pivots[j], |a, b| a * b);
+                let product = l.zip(ld, |a, b| a * b);
+                pivot = pivot.zip(product, |p, x| p - x);
+                size = size.zip(product, |s, x| s + x.abs());
+                lower[at] = l;
+            }
+            for lane in 0..W {
+                self.unhealthy[lane] |= !super::factor::healthy(pivot.0[lane], size.0[lane]);
+            }
+            pivots[i] = pivot.map(|p| 1.0 / p);
+        }
     }
 
     #[inline(always)]
@@ -395,8 +448,14 @@ impl<const W: usize> Lanes<W> {
                     equation += count as usize;
                 }
                 Stage::Solve { block, right_side, unknowns } => {
-                    let n = tape.blocks[block as usize].size;
-                    solve(&self.factors[block as usize], &mut self.current[right_side as usize..][..n]);
+                    let (index, block) = (block as usize, &tape.blocks[block as usize]);
+                    let n = block.size;
+                    solve(
+                        block,
+                        &self.factors[index],
+                        &mut self.current[right_side as usize..][..n],
+                        &mut self.work,
+                    );
                     for i in 0..n {
                         self.keep(unknowns + i as Row, k, self.current[right_side as usize + i]);
                     }
@@ -474,10 +533,37 @@ fn two_sums<const FUSED: bool, const W: usize>(a: &[Wide<W>], b: &[Wide<W>], c: 
     [even_b.zip(odd_b, |e, o| e + o), even_c.zip(odd_c, |e, o| e + o)]
 }
 
+/// Room for the factor of a block.
+fn entries(block: &Block) -> usize {
+    block.elimination.as_ref().map_or(block.size * block.size, |e| e.columns.len() + block.size)
+}
+
 /// L D Lᵀ x = b in place, in the order of `Factor::solve`.
 #[inline(always)]
-fn solve<const W: usize>(a: &[Wide<W>], b: &mut [Wide<W>]) {
+fn solve<const W: usize>(block: &Block, a: &[Wide<W>], b: &mut [Wide<W>], work: &mut [Wide<W>]) {
     let n = b.len();
+    if let Some(e) = &block.elimination {
+        let (lower, pivots) = a.split_at(e.columns.len());
+        for (i, &unknown) in e.order.iter().enumerate() {
+            let mut s = b[unknown as usize];
+            for at in e.row(i) {
+                s = s.zip(lower[at].zip(work[e.columns[at] as usize], |l, x| l * x), |s, p| s - p);
+            }
+            work[i] = s;
+        }
+        for i in 0..n {
+            work[i] = work[i].zip(pivots[i], |x, d| x * d);
+        }
+        for i in (0..n).rev() {
+            let x = work[i];
+            for at in e.row(i) {
+                let j = e.columns[at] as usize;
+                work[j] = work[j].zip(lower[at].zip(x, |l, x| l * x), |y, p| y - p);
+            }
+            b[e.order[i] as usize] = x;
+        }
+        return;
+    }
     for i in 0..n {
         let mut s = b[i];
         for j in 0..i {

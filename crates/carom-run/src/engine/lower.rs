@@ -4,6 +4,8 @@
 //! its `Dot`; everything else is computed once and shared. Rows of intermediate products, quotients, powers and Euler
 //! derivatives are shared by value numbering. One loop over ascending handles, never a recursion.
 
+use super::elimination::Elimination;
+use super::machine::INLINE_SOLVE;
 use super::recurrence::Recurrence;
 use super::system::{CompileError, LinearBlock, System};
 use super::tape::{Block, ConstantOp, Linear, Op, Product, Row, Slot, Start, Tape, Value};
@@ -173,7 +175,22 @@ impl Lowering<'_> {
         names.resize(n, String::new());
         self.ops.push(Op::Solve { block: self.blocks.len() as u32 });
         let right_side = block.right_side.iter().map(|e| self.values[e]).collect();
-        self.blocks.push(Block { size: n, entries: compiled, symmetric, right_side, first, names });
+        // Small blocks are solved inside the machine code, densely.
+        let elimination = (symmetric && n > INLINE_SOLVE)
+            .then(|| {
+                let places: Vec<(u32, u32)> = compiled.iter().map(|&(i, j, _)| (i, j)).collect();
+                Elimination::new(n, &places)
+            })
+            .flatten();
+        self.blocks.push(Block {
+            size: n,
+            entries: compiled,
+            symmetric,
+            right_side,
+            elimination,
+            first,
+            names,
+        });
         Ok(())
     }
 

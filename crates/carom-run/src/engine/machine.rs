@@ -5,6 +5,9 @@
 //! ret. Arguments, by the System V convention: rdi = arena, rsi = octets a at order k, rdx = octets b at order k,
 //! rcx = series at order k.
 
+// Loops over matrix positions are indexed, as in the formulas.
+#![allow(clippy::needless_range_loop)]
+
 use super::packed::{Layout, WIDTH};
 use super::recurrence::{Recurrence, Scale, Stage};
 use super::tape::{Row, Tape, Value};
@@ -48,7 +51,6 @@ const REGISTERS: u8 = 16;
 
 struct Assembler<'a> {
     layout: &'a Layout,
-    stride: usize,
     bytes: Vec<u8>,
     /// The row each register holds.
     holds: [Option<Row>; REGISTERS as usize],
@@ -78,7 +80,6 @@ impl Program {
         }
         let mut assembler = Assembler {
             layout,
-            stride,
             bytes: Vec::new(),
             holds: [None; REGISTERS as usize],
             next: FIRST_CACHED,

@@ -34,6 +34,7 @@
 //! assert!((sine - end[0].sin()).abs() < 1e-14);
 //! ```
 
+mod elimination;
 mod ensemble;
 mod factor;
 mod first;

@@ -8,7 +8,7 @@ use super::factor::Factor;
 use super::machine::{INLINE_SOLVE, Program, Segment};
 use super::recurrence::{NONE, Recurrence, Stage, Weight};
 use super::simd::{Code, Level, Octet, equations, interior};
-use super::tape::{Tape, Value};
+use super::tape::{Block, Tape, Value};
 use std::sync::Arc;
 
 /// Lanes of an octet.
@@ -190,7 +190,12 @@ impl Packed {
                                 code.0.call(at, k, &mut self.arena, &mut self.a, &mut self.b, series);
                             }
                             Segment::Solve { block, right_side, unknowns } => {
-                                self.solve(&mut factors[block as usize], right_side, unknowns);
+                                self.solve(
+                                    &tape.blocks[block as usize],
+                                    &mut factors[block as usize],
+                                    right_side,
+                                    unknowns,
+                                );
                             }
                         }
                     }
@@ -221,10 +226,10 @@ impl Packed {
         true
     }
 
-    fn solve(&mut self, factor: &mut Factor, right_side: u32, unknowns: u32) {
-        let n = factor.size();
+    fn solve(&mut self, block: &Block, factor: &mut Factor, right_side: u32, unknowns: u32) {
+        let n = block.size;
         let (before, after) = self.arena.split_at_mut(right_side as usize);
-        factor.solve(&mut after[..n]);
+        factor.solve(block, &mut after[..n]);
         before[unknowns as usize..][..n].copy_from_slice(&after[..n]);
     }
 
@@ -262,7 +267,12 @@ impl Packed {
                     edge += used.1;
                 }
                 Stage::Solve { block, right_side, unknowns } => {
-                    self.solve(&mut factors[block as usize], right_side, unknowns);
+                    self.solve(
+                        &tape.blocks[block as usize],
+                        &mut factors[block as usize],
+                        right_side,
+                        unknowns,
+                    );
                 }
             }
         }

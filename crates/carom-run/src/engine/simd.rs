@@ -4,6 +4,8 @@
 //! in the same order whatever the width, so results do not depend on the instruction set, except that processors
 //! without fused multiply–add round twice.
 #![allow(unsafe_code)]
+// Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
+#![allow(clippy::needless_range_loop)]
 
 use super::ensemble::Crowd;
 use super::recurrence::{Edge, Equation, Scale};

@@ -16,6 +16,7 @@
 //! Solve      M_0 x_k = b_k − Σ_{j≥1} M_j x_{k−j}
 //! ```
 
+use super::elimination::Elimination;
 use super::lower::lower;
 use super::recurrence::Recurrence;
 use super::system::{CompileError, System};
@@ -95,6 +96,8 @@ pub(crate) struct Block {
     pub entries: Vec<(u32, u32, Value)>,
     pub symmetric: bool,
     pub right_side: Vec<Value>,
+    /// Sparse elimination, where it pays.
+    pub elimination: Option<Elimination>,
     /// The unknowns are the rows `first .. first + size`.
     pub first: Row,
     pub names: Vec<String>,

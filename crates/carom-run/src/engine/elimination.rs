@@ -1,0 +1,170 @@
+//! In which order to eliminate the unknowns of a symmetric block, and where L is not zero. Decided once, at compile time.
+//!
+//! Minimum degree: eliminate the unknown with the fewest neighbours, connect these, repeat. Chains and trees then factor
+//! in time proportional to their length. A row without diagonal entry (a constraint of [[W, Aᵀ], [A, 0]]) waits until
+//! every unknown it touches is gone: its pivot is then −a W⁻¹ aᵀ of the whole row, which cannot vanish for a single
+//! unlucky direction.
+
+use std::collections::BTreeSet;
+
+/// Order and pattern of a sparse L D Lᵀ.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Elimination {
+    /// Position → unknown.
+    pub order: Vec<u32>,
+    /// Row i of L has its columns at `columns[starts[i] .. starts[i + 1]]`, ascending.
+    pub starts: Vec<u32>,
+    pub columns: Vec<u32>,
+    /// Each entry of the block's matrix: index of L's entry, or of the diagonal when `diagonal`.
+    pub places: Vec<Place>,
+}
+
+/// Where an entry of the matrix goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// On the diagonal, at this position.
+    Diagonal(u32),
+    /// To this entry of L.
+    Lower(u32),
+}
+
+/// Fuller factors than this are better stored densely.
+const WORTHWHILE: f64 = 0.35;
+
+impl Elimination {
+    /// For a symmetric matrix of this size with these (row, column) entries, row ≥ column. `None` when L would be
+    /// nearly full.
+    pub(crate) fn new(size: usize, entries: &[(u32, u32)]) -> Option<Elimination> {
+        let full = size * size.saturating_sub(1) / 2;
+        let off_diagonal = entries.iter().filter(|(i, j)| i != j).count();
+        if off_diagonal as f64 > WORTHWHILE * full as f64 {
+            return None;
+        }
+        let mut neighbours: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); size];
+        let mut has_diagonal = vec![false; size];
+        for &(i, j) in entries {
+            if i == j {
+                has_diagonal[i as usize] = true;
+            } else {
+                neighbours[i as usize].insert(j);
+                neighbours[j as usize].insert(i);
+            }
+        }
+        // How many unknowns with a diagonal each constraint row still waits for.
+        let original: Vec<Vec<u32>> = neighbours.iter().map(|n| n.iter().copied().collect()).collect();
+        let mut waits: Vec<usize> = (0..size)
+            .map(|i| {
+                if has_diagonal[i] {
+                    0
+                } else {
+                    original[i].iter().filter(|&&j| has_diagonal[j as usize]).count()
+                }
+            })
+            .collect();
+        let mut queue: BTreeSet<(usize, u32)> =
+            (0..size).filter(|&i| waits[i] == 0).map(|i| (neighbours[i].len(), i as u32)).collect();
+        let mut position = vec![0_u32; size];
+        let mut order = Vec::with_capacity(size);
+        let mut patterns: Vec<Vec<u32>> = vec![Vec::new(); size];
+        let mut fill = 0;
+        while let Some((_, i)) = queue.pop_first() {
+            let gone = std::mem::take(&mut neighbours[i as usize]);
+            position[i as usize] = order.len() as u32;
+            order.push(i);
+            fill += gone.len();
+            if fill as f64 > WORTHWHILE * full as f64 {
+                return None;
+            }
+            for &j in &gone {
+                let free = waits[j as usize] == 0;
+                if free {
+                    queue.remove(&(neighbours[j as usize].len(), j));
+                }
+                let set = &mut neighbours[j as usize];
+                set.remove(&i);
+                set.extend(gone.iter().copied().filter(|&k| k != j));
+                // Column i of L has an entry in row j.
+                patterns[j as usize].push(position[i as usize]);
+                if free {
+                    queue.insert((neighbours[j as usize].len(), j));
+                }
+            }
+            if has_diagonal[i as usize] {
+                for &j in &original[i as usize] {
+                    if !has_diagonal[j as usize] {
+                        waits[j as usize] -= 1;
+                        if waits[j as usize] == 0 {
+                            queue.insert((neighbours[j as usize].len(), j));
+                        }
+                    }
+                }
+            }
+        }
+        let mut starts = vec![0];
+        let mut columns = Vec::new();
+        for &i in &order {
+            // Eliminated in ascending order of position, so each pattern is already sorted.
+            columns.extend(&patterns[i as usize]);
+            starts.push(columns.len() as u32);
+        }
+        let place = |&(i, j): &(u32, u32)| {
+            let (p, q) = (position[i as usize], position[j as usize]);
+            let (row, column) = (p.max(q), p.min(q));
+            if row == column {
+                return Place::Diagonal(row);
+            }
+            let range = starts[row as usize] as usize..starts[row as usize + 1] as usize;
+            let within =
+                columns[range.clone()].binary_search(&column).expect("every entry is in the pattern");
+            Place::Lower((range.start + within) as u32)
+        };
+        let places = entries.iter().map(place).collect();
+        Some(Elimination { order, starts, columns, places })
+    }
+
+    /// The entries of row i of L.
+    #[inline(always)]
+    pub(crate) fn row(&self, i: usize) -> std::ops::Range<usize> {
+        self.starts[i] as usize..self.starts[i + 1] as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bodies 0 … n−1 on the diagonal, rods between neighbours as constraint rows.
+    fn chain(n: u32) -> Vec<(u32, u32)> {
+        let mut entries: Vec<(u32, u32)> = (0..n).map(|i| (i, i)).collect();
+        for i in 0..n {
+            entries.push((n + i, i));
+            if i > 0 {
+                entries.push((n + i, i - 1));
+            }
+        }
+        entries
+    }
+
+    #[test]
+    fn a_chain_of_constraints_fills_in_linearly() {
+        let count = |n: u32| Elimination::new(2 * n as usize, &chain(n)).unwrap().columns.len();
+        assert!(count(200) <= 2 * count(100) + 4, "{} and {}", count(100), count(200));
+    }
+
+    #[test]
+    fn a_constraint_waits_for_what_it_touches() {
+        let n = 20;
+        let e = Elimination::new(2 * n, &chain(n as u32)).unwrap();
+        let position = |u: usize| e.order.iter().position(|&o| o as usize == u).unwrap();
+        for i in 0..n {
+            assert!(position(n + i) > position(i));
+            assert!(i == 0 || position(n + i) > position(i - 1));
+        }
+    }
+
+    #[test]
+    fn a_full_matrix_is_left_to_the_dense_code() {
+        let entries: Vec<(u32, u32)> = (0..12).flat_map(|i| (0..=i).map(move |j| (i, j))).collect();
+        assert_eq!(Elimination::new(12, &entries), None);
+    }
+}
