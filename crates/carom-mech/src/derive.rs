@@ -7,7 +7,7 @@ use crate::degenerate::{is_regular, resolve};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::forms::closed_forms;
 use crate::frame::{Frame, dot, gradient};
-use crate::hamiltonian::{Hamilton, hamilton, is_quadratic};
+use crate::hamiltonian::{Hamilton, hamilton, is_quadratic, unheld_rows};
 use crate::lagrangian::{EulerLagrange, euler_lagrange, generalized_force, quadratic_form, tidy};
 use crate::mechanics::{
     ClosedForms, DriveMechanics, Dynamics, EventMechanics, HamiltonianDynamics, LagrangianDynamics,
@@ -236,6 +236,12 @@ fn finish(
     let walls = walls(&mut model, frame, &form);
     let mut samples = samples_near_start(&model, frame, &common.dynamics, &rows);
     let warnings = check_rows(&model, frame, &mut samples, &rows)?;
+    if let Dynamics::Hamiltonian(h) = &common.dynamics {
+        let free = unheld_rows(&mut model.dag, &mut samples, &h.inverse_mass, &rows);
+        if !free.is_empty() {
+            return Err(free);
+        }
+    }
     let dynamics = match common.dynamics {
         Dynamics::Lagrangian(l) if !is_regular(&model.dag, &mut samples, &l.mass_matrix, &rows) => {
             Dynamics::Degenerate(resolve(&mut model, frame, &mut samples, l, &rows)?)

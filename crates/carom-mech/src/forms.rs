@@ -11,7 +11,7 @@
 use crate::eliminate::{Elimination, eliminate};
 use crate::frame::{Frame, dot};
 use crate::lagrangian::tidy;
-use crate::legendre::{blocks, legendre};
+use crate::legendre::{TO_HAMILTONIAN, TO_LAGRANGIAN, blocks, legendre};
 use crate::mechanics::{ClosedForms, Dynamics, ImpactForm, Mechanics, RowMechanics};
 use crate::sample::Samples;
 use carom_expr::{Dag, Expr, Rational};
@@ -53,7 +53,11 @@ pub(crate) fn closed_forms(mechanics: &mut Mechanics, frame: &Frame, samples: &m
         Dynamics::Hamiltonian(h) => h.inverse_mass.clone(),
     };
     forms.hyperregular = determinant(&mut mechanics.model.dag, &matrix);
-    match legendre(&mut mechanics.model, f, &x, &y) {
+    let words = match &mechanics.dynamics {
+        Dynamics::Hamiltonian(_) => &TO_LAGRANGIAN,
+        _ => &TO_HAMILTONIAN,
+    };
+    match legendre(&mut mechanics.model, f, &x, &y, words) {
         Ok(transform) => {
             forms.other_side = Some(transform.value);
             forms.inverse = Some(transform.inverse);

@@ -4,10 +4,14 @@
 //! reduced Hamiltonian is H − p_k ḟ at that p_k, which is E of the reduced Lagrangian. This needs ∂H/∂p_k linear
 //! in p_k; several driven coordinates are eliminated one after the other, which gives the same stationary value.
 
+use crate::degenerate::{combination, reduced_null_vectors};
 use crate::diagnostic::Diagnostic;
 use crate::frame::{Frame, dot, gradient, hessian, mentions};
 use crate::lagrangian::tidy;
+use crate::mechanics::RowMechanics;
 use crate::model::Model;
+use crate::numeric::scaled_rows;
+use crate::sample::Samples;
 use carom_expr::{Dag, Expr};
 
 /// Hamilton's equations in the free coordinates, prescribed motions inserted.
@@ -110,4 +114,39 @@ pub(crate) fn hamilton(
 pub(crate) fn is_quadratic(dag: &Dag, inverse_mass: &[Vec<Expr>], p: &[Expr]) -> bool {
     let entries: Vec<Expr> = inverse_mass.iter().flatten().copied().collect();
     !mentions(dag, &entries, p)
+}
+
+/// Rows that no reaction can hold: combinations ν with A H_pp Aᵀν = 0 although Aᵀν ≠ 0. The reaction then pushes
+/// momenta that move nothing, and μ is not determined.
+pub(crate) fn unheld_rows(
+    dag: &mut Dag,
+    samples: &mut Samples,
+    inverse_mass: &[Vec<Expr>],
+    rows: &[RowMechanics],
+) -> Vec<Diagnostic> {
+    if rows.is_empty() || samples.len() == 0 {
+        return Vec::new();
+    }
+    let normals: Vec<Vec<Expr>> = rows.iter().map(|r| r.normal.clone()).collect();
+    let a = scaled_rows(&samples.matrix(dag, 0, &normals));
+    let m = samples.matrix(dag, 0, inverse_mass);
+    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    let images: Vec<Vec<f64>> =
+        a.iter().map(|row| m.iter().map(|line| product(line, row)).collect()).collect();
+    let gram: Vec<Vec<f64>> =
+        a.iter().map(|row| images.iter().map(|image| product(row, image)).collect()).collect();
+    let labels: Vec<&str> = rows.iter().map(|r| r.name.as_str()).collect();
+    reduced_null_vectors(&scaled_rows(&gram), rows.len())
+        .into_iter()
+        .filter(|nu| {
+            (0..inverse_mass.len()).any(|i| a.iter().zip(nu).map(|(row, nu)| row[i] * nu).sum::<f64>().abs() > 1e-7)
+        })
+        .map(|nu| {
+            Diagnostic::error(format!(
+                "the constraint {} cannot be held: the Hamiltonian is degenerate there, and a reaction changes no velocity",
+                combination(&nu, &labels)
+            ))
+            .with_hint("give these coordinates a kinetic energy, or solve the constraint for one of them")
+        })
+        .collect()
 }

@@ -26,8 +26,31 @@ pub(crate) struct Transform {
     pub inverse: Vec<Expr>,
 }
 
+/// What is solved for what, in messages.
+pub(crate) struct Words {
+    /// `p = ∂L/∂v`
+    pub map: &'static str,
+    /// `v`
+    pub unknown: &'static str,
+    /// `the mass matrix`
+    pub matrix: &'static str,
+}
+
+/// From L to H.
+pub(crate) const TO_HAMILTONIAN: Words =
+    Words { map: "p = ∂L/∂v", unknown: "v", matrix: "the mass matrix" };
+/// From H to L.
+pub(crate) const TO_LAGRANGIAN: Words =
+    Words { map: "v = ∂H/∂p", unknown: "p", matrix: "the matrix ∂²H/∂p∂p" };
+
 /// The transform of `f` from the symbols `x` to the symbols `y`, or why there is none.
-pub(crate) fn legendre(model: &mut Model, f: Expr, x: &[Expr], y: &[Expr]) -> Result<Transform, String> {
+pub(crate) fn legendre(
+    model: &mut Model,
+    f: Expr,
+    x: &[Expr],
+    y: &[Expr],
+    words: &Words,
+) -> Result<Transform, String> {
     let dag = &mut model.dag;
     let first = gradient(dag, f, x);
     let mut second = hessian(dag, &first, x);
@@ -48,12 +71,12 @@ pub(crate) fn legendre(model: &mut Model, f: Expr, x: &[Expr], y: &[Expr]) -> Re
         let xs: Vec<Expr> = block.iter().map(|&i| x[i]).collect();
         let ys: Vec<Expr> = block.iter().map(|&i| y[i]).collect();
         let solved = if mentions(&model.dag, &entries, x) {
-            root_block(model, f, x, &xs, &ys)?
+            root_block(model, f, x, &xs, &ys, words)?
         } else {
             let matrix: Vec<Vec<Expr>> =
                 block.iter().map(|&i| block.iter().map(|&j| second[i][j]).collect()).collect();
             let slopes: Vec<Expr> = block.iter().map(|&i| first[i]).collect();
-            quadratic_block(&mut model.dag, &matrix, &slopes, &at_rest, &ys)?
+            quadratic_block(&mut model.dag, &matrix, &slopes, &at_rest, &ys, words)?
         };
         terms.push((Rational::ONE, solved.value));
         for (&i, e) in block.iter().zip(solved.inverse) {
@@ -99,16 +122,22 @@ fn quadratic_block(
     slopes: &[Expr],
     at_rest: &[(Expr, Expr)],
     y: &[Expr],
+    words: &Words,
 ) -> Result<Transform, String> {
     let beta = dag.substitute_all(slopes, at_rest);
     let shifted: Vec<Expr> = y.iter().zip(&beta).map(|(&y, &b)| dag.sub(y, b)).collect();
     if matrix.len() == 1 && dag.is_zero(matrix[0][0]) {
-        return Err("p = ∂L/∂v does not determine v: the Hessian is singular".to_string());
+        return Err(format!(
+            "{} does not determine {}: {} is singular",
+            words.map, words.unknown, words.matrix
+        ));
     }
     let Some(inverse) = dag.solve_small(matrix, &shifted) else {
         return Err(format!(
-            "the mass matrix couples {} velocities and its inverse is too long to print; it is inverted numerically",
-            matrix.len()
+            "{} couples {} coordinates and is singular or its inverse is too long to write down; {} is solved numerically",
+            words.matrix,
+            matrix.len(),
+            words.map
         ));
     };
     let twice = dot(dag, &shifted, &inverse);
@@ -117,8 +146,20 @@ fn quadratic_block(
 }
 
 /// F = B √u + β·x + F₀ with u = C + ½ xᵀU x.
-fn root_block(model: &mut Model, f: Expr, all: &[Expr], x: &[Expr], y: &[Expr]) -> Result<Transform, String> {
-    let no_form = || "p = ∂L/∂v cannot be solved for v in closed form; it is solved numerically".to_string();
+fn root_block(
+    model: &mut Model,
+    f: Expr,
+    all: &[Expr],
+    x: &[Expr],
+    y: &[Expr],
+    words: &Words,
+) -> Result<Transform, String> {
+    let no_form = || {
+        format!(
+            "{} cannot be solved for {} in closed form; it is solved numerically",
+            words.map, words.unknown
+        )
+    };
     let dag = &mut model.dag;
     let zero = dag.zero();
     let others: Vec<(Expr, Expr)> = all.iter().filter(|e| !x.contains(e)).map(|&e| (e, zero)).collect();

@@ -4,8 +4,9 @@
 //! near the start (so that they lie in the domain of the formulas) from a fixed seed, with the model's parameter
 //! values, and moved onto the conditions by Newton steps of least norm.
 //!
-//! Every value comes with a magnitude, the size its terms had before they cancelled: |a| + |b| for a + b. A value is
-//! zero when it is below 1e-9 of its magnitude at every point.
+//! Every value comes with a magnitude, the size its terms had before they cancelled: |a| + |b| for a + b, and for a
+//! coordinate its size when the point was drawn. A value is zero when it is below 1e-9 of its magnitude at every
+//! point.
 
 use crate::frame::Frame;
 use crate::model::Model;
@@ -33,6 +34,8 @@ impl Sized {
 #[derive(Clone)]
 struct Point {
     symbols: Vec<f64>,
+    /// |symbol| when the point was drawn: a coordinate that the conditions force to zero keeps this as its size.
+    scales: Vec<f64>,
     /// Values found so far, by position in the DAG.
     known: Vec<Option<Sized>>,
 }
@@ -83,7 +86,7 @@ impl Samples {
                 put(c.velocity, v + width * v.abs().max(1.0) * random.symmetric());
                 put(c.momentum, p + width * p.abs().max(1.0) * random.symmetric());
             }
-            let mut point = Point { symbols, known: Vec::new() };
+            let mut point = Point::new(symbols);
             if domain.iter().all(|&e| point.value(dag, e).value.is_finite()) {
                 points.push(point);
                 if points.len() == POINTS {
@@ -98,7 +101,7 @@ impl Samples {
 
     /// One given point.
     pub fn at(symbols: Vec<f64>, state: Vec<Expr>) -> Samples {
-        Samples { points: vec![Point { symbols, known: Vec::new() }], state }
+        Samples { points: vec![Point::new(symbols)], state }
     }
 
     /// Number of points.
@@ -149,6 +152,11 @@ impl Samples {
 }
 
 impl Point {
+    fn new(symbols: Vec<f64>) -> Point {
+        let scales = symbols.iter().map(|x| x.abs()).collect();
+        Point { symbols, scales, known: Vec::new() }
+    }
+
     /// Newton with halving steps; quadratic convergence needs few, far starts need damping.
     fn project(&mut self, dag: &Dag, conditions: &[Expr], jacobian: &[Vec<Expr>], unknowns: &[Expr]) -> bool {
         let slots: Vec<usize> =
@@ -227,7 +235,11 @@ impl Point {
             Node::Float(x) => exact(*x),
             Node::Constant(Constant::Pi) => exact(std::f64::consts::PI),
             Node::Constant(Constant::E) => exact(std::f64::consts::E),
-            Node::Symbol(s) => exact(self.symbols.get(s.index()).copied().unwrap_or(0.0)),
+            Node::Symbol(s) => {
+                let value = self.symbols.get(s.index()).copied().unwrap_or(0.0);
+                let scale = self.scales.get(s.index()).copied().unwrap_or(0.0);
+                Sized { value, magnitude: scale.max(value.abs()) }
+            }
             Node::Sum(c, terms) => {
                 let mut total = exact(c.to_f64());
                 for &(k, t) in terms.iter() {

@@ -169,3 +169,99 @@ fn a_unit_quaternion_is_regular_on_its_constraint() {
     m.start.position[0] = Some(1.0);
     assert!(matches!(derive(m).unwrap().dynamics, Dynamics::Lagrangian(_)));
 }
+
+/// Polynomials in s as coefficient lists.
+fn times(a: &[f64], b: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; a.len() + b.len() - 1];
+    for (i, x) in a.iter().enumerate() {
+        for (j, y) in b.iter().enumerate() {
+            out[i + j] += x * y;
+        }
+    }
+    out
+}
+
+/// det of a 3×3 matrix of quadratic polynomials, and its degree (`None` when it is zero).
+fn degree_of_determinant(m: &[[[f64; 3]; 3]; 3]) -> Option<usize> {
+    let mut total = [0.0; 7];
+    for (p, sign) in [
+        ([0, 1, 2], 1.0),
+        ([1, 2, 0], 1.0),
+        ([2, 0, 1], 1.0),
+        ([0, 2, 1], -1.0),
+        ([1, 0, 2], -1.0),
+        ([2, 1, 0], -1.0),
+    ] {
+        let product = times(&times(&m[0][p[0]], &m[1][p[1]]), &m[2][p[2]]);
+        for (t, x) in total.iter_mut().zip(product) {
+            *t += sign * x;
+        }
+    }
+    // entries are small whole numbers, so this is exact
+    total.iter().rposition(|x| *x != 0.0)
+}
+
+#[test]
+fn linear_models_have_as_many_conditions_as_their_matrix_pencil_lacks_degrees() {
+    // L = ½ v·M v + v·B x − ½ x·K x has motions e^{st} with det(s²M + s(B − Bᵀ) + K) = 0. Each degree that the
+    // determinant lacks is one condition; one that vanishes identically leaves the motion undetermined.
+    let mut seed = 12345u64;
+    let mut small = |range: i64| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((seed >> 33) as i64).rem_euclid(2 * range + 1) - range
+    };
+    let names = ["x", "y", "z"];
+    let (mut regular, mut degenerate, mut refused) = (0, 0, 0);
+    for _ in 0..200 {
+        // M and K of low rank: sums of squares with signs
+        let mut text = String::from("0");
+        let (mut m, mut k, mut b) = ([[0i64; 3]; 3], [[0i64; 3]; 3], [[0i64; 3]; 3]);
+        for matrix in [&mut m, &mut k] {
+            for _ in 0..small(2) + 2 {
+                let (w, sign) = ([small(1), small(1), small(1)], if small(1) < 0 { -1 } else { 1 });
+                for i in 0..3 {
+                    for j in 0..3 {
+                        matrix[i][j] += sign * w[i] * w[j];
+                    }
+                }
+            }
+        }
+        b[0][1] = small(1);
+        b[1][2] = small(1);
+        for i in 0..3 {
+            for j in 0..3 {
+                let (x, y) = (names[i], names[j]);
+                text +=
+                    &format!(" + {}/2*{x}'*{y}' + ({})*{x}'*{y} - ({})/2*{x}*{y}", m[i][j], b[i][j], k[i][j]);
+            }
+        }
+        let text = text.replace("+ -", "- ");
+        let mut pencil = [[[0.0; 3]; 3]; 3];
+        for i in 0..3 {
+            for j in 0..3 {
+                pencil[i][j] = [k[i][j] as f64, (b[i][j] - b[j][i]) as f64, m[i][j] as f64];
+            }
+        }
+        match (degree_of_determinant(&pencil), derive(lagrangian(&names, &[], &text))) {
+            (Some(6), Ok(mechanics)) => {
+                assert!(matches!(mechanics.dynamics, Dynamics::Lagrangian(_)), "{text}");
+                regular += 1;
+            }
+            (Some(degree), Ok(mechanics)) => {
+                assert_eq!(degenerate_conditions(&mechanics), 6 - degree, "{text}");
+                degenerate += 1;
+            }
+            (None, Err(problems)) => {
+                assert!(problems[0].message.contains("gauge"), "{text}: {problems:?}");
+                refused += 1;
+            }
+            (degree, Ok(_)) => panic!("{text}: determinant of degree {degree:?} but derived"),
+            (degree, Err(problems)) => panic!("{text}: determinant of degree {degree:?} but {problems:?}"),
+        }
+    }
+    assert!(regular > 5 && degenerate > 20 && refused > 10, "{regular} {degenerate} {refused}");
+}
+
+fn degenerate_conditions(mechanics: &Mechanics) -> usize {
+    degenerate(mechanics).conditions.len()
+}

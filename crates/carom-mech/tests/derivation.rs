@@ -167,3 +167,14 @@ fn a_driven_momentum_that_cannot_be_eliminated_is_refused() {
     let problems = derive(m).unwrap_err();
     assert!(problems[0].message.contains("driven coordinate `s`"), "{problems:?}");
 }
+
+#[test]
+fn a_row_on_coordinates_without_kinetic_energy_is_refused() {
+    let mut m = support::hamiltonian(&["x", "y"], &[], "p_x^2/2 + x*p_y");
+    let c = support::formula(&mut m, "y - 1");
+    row(&mut m, "level", RowKind::Holonomic, c);
+    let problems = derive(m).unwrap_err();
+    assert!(problems[0].message.contains("level cannot be held"), "{problems:?}");
+    // Without the row the degenerate Hamiltonian is an ordinary differential equation.
+    assert!(derive(support::hamiltonian(&["x", "y"], &[], "p_x^2/2 + x*p_y")).is_ok());
+}
