@@ -163,8 +163,8 @@ fn curve(catalog: &Catalog<'_>, signal: &Signal<'_>) -> Curve {
     let knots = &track.knots;
     let values = catalog.values(signal, knots);
     let finite = || values.iter().filter(|v| v.is_finite());
-    let span =
-        finite().fold(f64::NEG_INFINITY, |a, &b| a.max(b)) - finite().fold(f64::INFINITY, |a, &b| a.min(b));
+    // Jumps are measured against the values themselves: a constant energy has none, whatever its rounding.
+    let size = finite().fold(0.0f64, |a, &b| a.max(b.abs()));
     // Forces also jump where a contact begins or ends.
     let mut breaks: Vec<f64> = match signal.kind {
         Kind::Force(_) | Kind::Output => {
@@ -195,7 +195,7 @@ fn curve(catalog: &Catalog<'_>, signal: &Signal<'_>) -> Curve {
         if let Knot::After(_) = knot {
             let before = values[i - 1];
             // What differs by rounding only is continuous: energies at an elastic impact.
-            if before.is_nan() || (value - before).abs() > 1e-9 * span {
+            if before.is_nan() || (value - before).abs() > 1e-9 * size {
                 if before.is_finite() {
                     ends.push((t, before, false));
                 }

@@ -8,6 +8,7 @@
 //! x…, y… (and z…), a length and an angle, a single angle, coordinates along a line. Two points that keep their distance are
 //! joined by a link. Otherwise [`scene`] says what to add.
 
+mod contact;
 mod curve;
 mod guess;
 mod stage;

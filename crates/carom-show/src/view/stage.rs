@@ -1,7 +1,6 @@
 //! A scene along a motion: where everything is at every knot.
 
-use super::{Scene, walls};
-use crate::formula::{Formulas, splines};
+use super::{Scene, contact, walls};
 use crate::track::{Knot, Track};
 
 /// A scene along a motion.
@@ -84,7 +83,7 @@ pub struct Flash {
     pub knot: usize,
     /// Indices of the walls.
     pub walls: Vec<usize>,
-    /// Indices of the points whose velocity jumps most.
+    /// Indices of the points the walls act on.
     pub points: Vec<usize>,
 }
 
@@ -260,33 +259,24 @@ fn bounds(scene: &Scene, points: &[PointTrack]) -> Vec<(f64, f64)> {
     found
 }
 
-/// The points whose velocity jumps most at each impact (two at most: balls that meet).
+/// What flashes at each impact: for every wall that gave an impulse, the points it acts on.
 fn flashes(track: &Track<'_>, scene: &Scene, points: &[PointTrack]) -> Vec<Flash> {
-    let model = &track.mechanics.model;
-    let roots: Vec<carom_expr::Expr> = scene.points.iter().flat_map(|p| p.at.clone()).collect();
-    let mut formulas = Formulas::new(model, &roots);
-    let splines = splines(model);
+    let mut acted_on: Vec<Option<Vec<usize>>> = vec![None; track.mechanics.model.walls.len()];
     let mut found = Vec::new();
     for (knot, k) in track.knots.iter().enumerate() {
         let Knot::After(j) = *k else { continue };
         let jump = &track.jumps[j];
-        let Some(before) = &jump.before else { continue };
-        // A short way along both velocities: where they part is where the jump is.
-        let moved =
-            |v: &[f64], s: f64| -> Vec<f64> { before.0.iter().zip(v).map(|(q, v)| q + s * v).collect() };
-        let fastest = before.1.iter().chain(&jump.after.1).fold(0.0f64, |m, v| m.max(v.abs()));
-        let step = 1e-5 / fastest.max(1e-12);
-        let a = formulas.at(&splines, jump.time, &moved(&before.1, step), &before.1);
-        let b = formulas.at(&splines, jump.time, &moved(&jump.after.1, step), &jump.after.1);
-        let d = scene.dimension;
-        let jumps: Vec<f64> = (0..scene.points.len())
-            .map(|p| (0..d).map(|c| (a[p * d + c] - b[p * d + c]).powi(2)).sum::<f64>().sqrt())
-            .zip(points)
-            .map(|(size, p)| if size.is_finite() && p.role != Role::Pivot { size } else { 0.0 })
-            .collect();
-        let largest = jumps.iter().copied().fold(0.0, f64::max);
-        let chosen =
-            (0..jumps.len()).filter(|&p| largest > 0.0 && jumps[p] > 0.6 * largest).take(2).collect();
+        if jump.before.is_none() {
+            continue;
+        }
+        let mut chosen: Vec<usize> = Vec::new();
+        for &w in &jump.walls {
+            let Some(known) = acted_on.get_mut(w) else { continue };
+            // Which points a wall acts on follows from its formula, so the first impact decides.
+            let here = known.get_or_insert_with(|| contact::points_of(track, scene, points, w, jump));
+            let new: Vec<usize> = here.iter().filter(|p| !chosen.contains(p)).copied().collect();
+            chosen.extend(new);
+        }
         found.push(Flash { time: jump.time, knot, walls: jump.walls.clone(), points: chosen });
     }
     found

@@ -1,0 +1,182 @@
+//! Every gallery model has a view that makes sense, and models without a view get one where it is obvious.
+
+use carom_mech::{Draft, Mechanics, derive};
+use carom_run::{Motion, Options, Program, Sampling, simulate};
+use carom_show::track::Track;
+use carom_show::view::{Role, Stage, scene};
+use carom_show::{page, plot};
+use std::path::PathBuf;
+
+fn run(text: &str, name: &str, samples: usize) -> (Mechanics, Motion) {
+    let (draft, problems) = Draft::parse(text, name);
+    assert!(problems.is_empty(), "{name}: {problems:?}");
+    let (model, _) = draft.check().unwrap_or_else(|p| panic!("{name}: {p:?}"));
+    let mut options = Options::of(&model);
+    options.sampling = Sampling::Even(samples);
+    // Pictures need no long motion.
+    options.max_steps = options.max_steps.min(20_000);
+    options.max_impacts = options.max_impacts.min(500);
+    let mechanics = derive(model).unwrap_or_else(|p| panic!("{name}: {p:?}"));
+    let program = Program::compile(&mechanics).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let motion = simulate(&program, &options).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+    (mechanics, motion)
+}
+
+fn stage(mechanics: &Mechanics, motion: &Motion) -> Stage {
+    let mut mechanics = mechanics.clone();
+    let scene = scene(&mut mechanics).expect("something to draw");
+    let track = Track::new(&mechanics, motion);
+    Stage::new(&track, &scene)
+}
+
+fn gallery() -> Vec<(String, String)> {
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let entries = std::fs::read_dir(directory).expect("the gallery");
+    let mut models: Vec<(String, String)> = entries
+        .map(|e| e.expect("an entry").path())
+        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .map(|p| (p.display().to_string(), std::fs::read_to_string(&p).expect("readable")))
+        .collect();
+    models.sort();
+    models
+}
+
+#[test]
+fn every_gallery_model_is_drawn_plotted_and_stays_in_its_frame() {
+    let mut wrong: Vec<String> = Vec::new();
+    for (name, text) in gallery() {
+        let (mechanics, motion) = run(&text, &name, 301);
+        let stage = stage(&mechanics, &motion);
+        for p in stage.points.iter().filter(|p| p.role != Role::Pivot) {
+            for (c, &(low, high)) in p.at.iter().zip(&stage.bounds) {
+                let (least, most) = c.iter().fold((low, high), |(a, b), &x| (x.min(a), x.max(b)));
+                if least < low || most > high {
+                    wrong.push(format!("{name}: {} leaves [{low}, {high}]: [{least}, {most}]", p.name));
+                }
+            }
+        }
+        let drawn = |w: &usize| stage.walls.iter().any(|s| s.wall == *w);
+        for (w, wall) in mechanics.model.walls.iter().enumerate() {
+            if wall.draw.is_some() && !drawn(&w) {
+                wrong.push(format!("{name}: wall {} is not drawn", wall.name));
+            }
+        }
+        for flash in stage.flashes.iter().filter(|f| f.points.is_empty()).take(1) {
+            wrong.push(format!("{name}: the impact at {} flashes nowhere", flash.time));
+        }
+        let html = page::html(&mechanics, &motion, &[]).expect("a page");
+        assert!(html.contains("window.carom"));
+        let svg = plot::svg(&mechanics, &motion, &[], plot::Style::default()).expect("a plot");
+        assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{name}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_page_of_ten_seconds_of_double_pendulum_stays_below_half_a_megabyte() {
+    let (name, text) =
+        gallery().into_iter().find(|(n, _)| n.ends_with("double_pendulum.toml")).expect("in the gallery");
+    let (_, scout) = run(&text, &name, 2);
+    let (mechanics, motion) = run(&text, &name, page::samples_for(scout.audit.steps));
+    let html = page::html(&mechanics, &motion, &[]).expect("a page");
+    assert!(html.len() < 500_000, "{} bytes", html.len());
+}
+
+const PENDULUM: &str = r#"
+coordinates = ["theta"]
+[parameters]
+l = 2.0
+[energy]
+kinetic = "l^2/2*theta'^2"
+potential = "POTENTIAL"
+[start]
+position = { theta = 0.5 }
+"#;
+
+#[test]
+fn a_single_angle_is_drawn_as_a_rod_that_hangs_where_the_potential_is_lowest() {
+    for (potential, x, y) in [
+        ("-9.81*l*cos(theta)", 2.0 * 0.5f64.sin(), -2.0 * 0.5f64.cos()),
+        ("9.81*l*cos(theta)", 2.0 * 0.5f64.sin(), 2.0 * 0.5f64.cos()),
+        ("9.81*l*sin(theta)", 2.0 * 0.5f64.cos(), 2.0 * 0.5f64.sin()),
+    ] {
+        let (mechanics, motion) = run(&PENDULUM.replace("POTENTIAL", potential), "pendulum", 101);
+        let stage = stage(&mechanics, &motion);
+        let p = &stage.points[0];
+        assert!((p.at[0][0] - x).abs() < 1e-12 && (p.at[1][0] - y).abs() < 1e-12, "{potential}");
+        assert_eq!(stage.links, [(1, 0)], "a rod from the origin");
+        assert_eq!(stage.points[1].role, Role::Pivot);
+    }
+}
+
+#[test]
+fn definitions_called_x_and_y_are_places_and_constant_distances_are_rods() {
+    let text = r#"
+        coordinates = ["a", "b"]
+        [define]
+        x1 = "sin(a)"
+        y1 = "-cos(a)"
+        x2 = "x1 + sin(b)"
+        y2 = "y1 - cos(b)"
+        [energy]
+        kinetic = "(x1'^2 + y1'^2 + x2'^2 + y2'^2)/2"
+        potential = "9.81*(y1 + y2)"
+        [wall.side]
+        gap = "x2 + 0.5"
+        [start]
+        position = { a = 1.0, b = 1.5 }
+    "#;
+    let (mechanics, motion) = run(text, "double", 301);
+    let stage = stage(&mechanics, &motion);
+    assert_eq!(stage.links, [(0, 1), (2, 0)]);
+    // The wall's place follows from its gap: the line x = −0.5, the free side on its left.
+    let wall = &stage.walls[0].frames[0][0];
+    assert!(wall.iter().all(|p| (p.0 + 0.5).abs() < 1e-6), "{wall:?}");
+    assert!(wall[0].1 > wall[1].1, "going down, x > −0.5 is on the left");
+    // It acts on the second bob.
+    assert!(!stage.flashes.is_empty() && stage.flashes.iter().all(|f| f.points == [1]));
+}
+
+#[test]
+fn a_gap_of_the_coordinates_of_a_point_draws_a_curve_and_a_moving_gap_moves() {
+    let text = r#"
+        coordinates = ["x", "y"]
+        [energy]
+        kinetic = "(x'^2 + y'^2)/2"
+        potential = "y"
+        [wall.ring]
+        gap = "4 - x^2 - y^2"
+        [wall.piston]
+        gap = "y + 1 - 0.2*sin(3*t)"
+        [start]
+        velocity = { x = 0.3 }
+    "#;
+    let (mechanics, motion) = run(text, "ring", 301);
+    let stage = stage(&mechanics, &motion);
+    let ring = &stage.walls[0];
+    assert_eq!(ring.frames.len(), 1);
+    assert!(ring.frames[0].iter().flatten().all(|p| (p.0.hypot(p.1) - 2.0).abs() < 1e-6));
+    let piston = &stage.walls[1];
+    assert_eq!(piston.frames.len(), stage.len());
+    for (frame, t) in piston.frames.iter().zip(&piston.times) {
+        assert!(
+            frame[0].iter().all(|p| (p.1 + 1.0 - 0.2 * (3.0 * t).sin()).abs() < 1e-9),
+            "{frame:?} at {t}"
+        );
+    }
+}
+
+#[test]
+fn a_model_that_does_not_say_where_things_are_gets_advice() {
+    let text = r#"
+        coordinates = ["q1", "psi"]
+        [energy]
+        kinetic = "(q1'^2 + psi'^2)/2"
+        potential = "q1^2*psi^2"
+    "#;
+    let (mechanics, motion) = run(text, "abstract", 11);
+    let problems = page::html(&mechanics, &motion, &[]).expect_err("nothing to draw");
+    assert!(problems[0].message.starts_with("nothing to draw"));
+    assert!(problems[0].hint.as_deref().is_some_and(|h| h.contains("[body.NAME]") && h.contains("[view]")));
+    assert!(plot::svg(&mechanics, &motion, &[], plot::Style::default()).is_ok());
+}
