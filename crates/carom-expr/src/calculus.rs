@@ -202,6 +202,13 @@ impl Dag {
     }
 
     /// Replaces symbols by expressions, all at once, in each of `roots`.
+    ///
+    /// ```
+    /// # use carom_expr::Dag;
+    /// let mut dag = Dag::new();
+    /// let (x, y) = (dag.symbol("x"), dag.symbol("y"));
+    /// assert_eq!(dag.substitute_all(&[x, y], &[(x, y), (y, x)]), vec![y, x]);
+    /// ```
     pub fn substitute_all(&mut self, roots: &[Expr], replacements: &[(Expr, Expr)]) -> Vec<Expr> {
         let mut new: FastMap<Expr, Expr> = replacements.iter().copied().collect();
         for e in self.reachable(roots) {
@@ -238,6 +245,14 @@ impl Dag {
     }
 
     /// Replaces symbols by expressions, all at once.
+    ///
+    /// ```
+    /// # use carom_expr::Dag;
+    /// let mut dag = Dag::new();
+    /// let (x, two) = (dag.symbol("x"), dag.integer(2));
+    /// let square = dag.powi(x, 2);
+    /// assert_eq!(dag.substitute(square, &[(x, two)]), dag.integer(4));
+    /// ```
     pub fn substitute(&mut self, e: Expr, replacements: &[(Expr, Expr)]) -> Expr {
         self.substitute_all(&[e], replacements)[0]
     }

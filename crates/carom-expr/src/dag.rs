@@ -78,6 +78,11 @@ impl Function {
     ];
 
     /// Its name in formulas.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// assert_eq!(Function::Atan2.name(), "atan2");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Function::Exp => "exp",
@@ -103,6 +108,11 @@ impl Function {
     }
 
     /// How many arguments it takes.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// assert_eq!(Function::Atan2.arity(), 2);
+    /// ```
     pub fn arity(self) -> usize {
         match self {
             Function::Atan2 | Function::Min | Function::Max => 2,
@@ -172,16 +182,34 @@ impl std::fmt::Debug for Dag {
 
 impl Dag {
     /// An empty store.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// assert!(Dag::new().is_empty());
+    /// ```
     pub fn new() -> Dag {
         Dag::default()
     }
 
     /// Number of nodes ever made.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// dag.symbol("x");
+    /// dag.symbol("x");
+    /// assert_eq!(dag.len(), 1);
+    /// ```
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
     /// True before the first node is made.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// assert!(Dag::new().is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -201,6 +229,13 @@ impl Dag {
     }
 
     /// What `e` is made of.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// let half = dag.rational(1, 2);
+    /// assert_eq!(dag.node(half), &Node::Number(Rational::HALF));
+    /// ```
     pub fn node(&self, e: Expr) -> &Node {
         &self.nodes[e.index()]
     }
@@ -258,6 +293,12 @@ impl Dag {
     // ---- leaves ------------------------------------------------------------------------------------------
 
     /// The symbol called `name`, made on first use.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// assert_eq!(dag.symbol("x"), dag.symbol("x"));
+    /// ```
     pub fn symbol(&mut self, name: &str) -> Expr {
         if let Some(&e) = self.by_name.get(name) {
             return e;
@@ -271,26 +312,62 @@ impl Dag {
     }
 
     /// The symbol called `name`, if it was ever used.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// let x = dag.symbol("x");
+    /// assert_eq!(dag.find_symbol("x"), Some(x));
+    /// assert_eq!(dag.find_symbol("y"), None);
+    /// ```
     pub fn find_symbol(&self, name: &str) -> Option<Expr> {
         self.by_name.get(name).copied()
     }
 
     /// Number of symbols.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// dag.symbol("x");
+    /// assert_eq!(dag.symbol_count(), 1);
+    /// ```
     pub fn symbol_count(&self) -> usize {
         self.names.len()
     }
 
     /// The name of a symbol.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// let x = dag.symbol("x");
+    /// assert_eq!(dag.as_symbol(x).map(|s| dag.symbol_name(s)), Some("x"));
+    /// ```
     pub fn symbol_name(&self, symbol: Symbol) -> &str {
         &self.names[symbol.index()]
     }
 
     /// The expression that is this symbol.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// let x = dag.symbol("x");
+    /// assert_eq!(dag.as_symbol(x).map(|s| dag.symbol_expr(s)), Some(x));
+    /// ```
     pub fn symbol_expr(&self, symbol: Symbol) -> Expr {
         self.symbols[symbol.index()]
     }
 
     /// The symbol that `e` is, if it is one.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// let one = dag.one();
+    /// assert_eq!(dag.as_symbol(one), None);
+    /// ```
     pub fn as_symbol(&self, e: Expr) -> Option<Symbol> {
         match self.node(e) {
             Node::Symbol(s) => Some(*s),
@@ -299,22 +376,46 @@ impl Dag {
     }
 
     /// An exact number.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// assert_eq!(dag.number(Rational::ONE), dag.one());
+    /// ```
     pub fn number(&mut self, r: Rational) -> Expr {
         self.intern(Node::Number(r))
     }
 
     /// A whole number.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// assert_eq!(dag.integer(0), dag.zero());
+    /// ```
     pub fn integer(&mut self, n: i64) -> Expr {
         self.number(Rational::integer(n))
     }
 
     /// `n/d`; panics when `d` is zero.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// assert_eq!(dag.rational(2, 4), dag.rational(1, 2));
+    /// ```
     pub fn rational(&mut self, n: i64, d: i64) -> Expr {
         self.number(Rational::new(n as i128, d as i128).expect("a nonzero denominator"))
     }
 
     /// A finite double: exact when its shortest decimal form fits a rational, else kept as a double.
     /// Not-finite values are `0/0`-like and must be refused by the caller; they panic here.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// assert_eq!(dag.float(0.1), dag.rational(1, 10));
+    /// ```
     pub fn float(&mut self, x: f64) -> Expr {
         assert!(x.is_finite(), "only finite numbers are expressions");
         match Rational::from_f64(x) {
@@ -324,21 +425,50 @@ impl Dag {
     }
 
     /// π or e.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// let pi = dag.constant(Constant::Pi);
+    /// assert_eq!(dag.function(Function::Cos, &[pi]), dag.integer(-1));
+    /// ```
     pub fn constant(&mut self, c: Constant) -> Expr {
         self.intern(Node::Constant(c))
     }
 
     /// 0
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// let zero = dag.zero();
+    /// assert!(dag.is_zero(zero));
+    /// ```
     pub fn zero(&mut self) -> Expr {
         self.number(Rational::ZERO)
     }
 
     /// 1
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// let one = dag.one();
+    /// assert!(dag.is_one(one));
+    /// ```
     pub fn one(&mut self) -> Expr {
         self.number(Rational::ONE)
     }
 
     /// The exact number that `e` is, if it is one.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// let (x, two) = (dag.symbol("x"), dag.integer(2));
+    /// assert_eq!(dag.as_number(two), Some(Rational::integer(2)));
+    /// assert_eq!(dag.as_number(x), None);
+    /// ```
     pub fn as_number(&self, e: Expr) -> Option<Rational> {
         match self.node(e) {
             Node::Number(r) => Some(*r),
@@ -347,70 +477,29 @@ impl Dag {
     }
 
     /// Is `e` exactly 0?
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// let x = dag.symbol("x");
+    /// let difference = dag.sub(x, x);
+    /// assert!(dag.is_zero(difference));
+    /// ```
     pub fn is_zero(&self, e: Expr) -> bool {
         self.as_number(e).is_some_and(Rational::is_zero)
     }
 
     /// Is `e` exactly 1?
-    pub fn is_one(&self, e: Expr) -> bool {
-        self.as_number(e).is_some_and(Rational::is_one)
-    }
-
-    // ---- structure ---------------------------------------------------------------------------------------
-
-    /// Calls `visit` for each direct child of `e`.
-    pub fn for_each_child(&self, e: Expr, mut visit: impl FnMut(Expr)) {
-        match self.node(e) {
-            Node::Number(_) | Node::Float(_) | Node::Constant(_) | Node::Symbol(_) => {}
-            Node::Sum(_, terms) => terms.iter().for_each(|t| visit(t.1)),
-            Node::Product(_, factors) => factors.iter().for_each(|t| visit(t.0)),
-            Node::Power(b, n) => {
-                visit(*b);
-                visit(*n);
-            }
-            Node::Function(_, args) => args.iter().for_each(|&a| visit(a)),
-        }
-    }
-
-    /// All expressions that `roots` are made of, themselves included, in ascending order: children first.
-    pub fn reachable(&self, roots: &[Expr]) -> Vec<Expr> {
-        let mut seen = vec![false; roots.iter().map(|e| e.index() + 1).max().unwrap_or(0)];
-        let mut stack: Vec<Expr> = roots.to_vec();
-        let mut found = Vec::new();
-        while let Some(e) = stack.pop() {
-            if !std::mem::replace(&mut seen[e.index()], true) {
-                found.push(e);
-                self.for_each_child(e, |child| stack.push(child));
-            }
-        }
-        found.sort_unstable();
-        found
-    }
-
-    /// The symbols that occur in `roots`, in their order of first use.
-    pub fn symbols_in(&self, roots: &[Expr]) -> Vec<Symbol> {
-        let mut found: Vec<Symbol> =
-            self.reachable(roots).into_iter().filter_map(|e| self.as_symbol(e)).collect();
-        found.sort_unstable();
-        found
-    }
-
-    /// Does `symbol` occur in `e`?
     ///
     /// ```
-    /// # use carom_expr::Dag;
+    /// # use carom_expr::*;
     /// let mut dag = Dag::new();
-    /// let (x, y) = (dag.symbol("x"), dag.symbol("y"));
-    /// let square = dag.powi(x, 2);
-    /// assert!(dag.contains(square, x) && !dag.contains(square, y));
+    /// let x = dag.symbol("x");
+    /// let quotient = dag.div(x, x);
+    /// assert!(dag.is_one(quotient));
     /// ```
-    pub fn contains(&self, e: Expr, symbol: Expr) -> bool {
-        let Some(s) = self.as_symbol(symbol) else { return self.reachable(&[e]).contains(&symbol) };
-        if !self.may_contain(e, s) {
-            return false;
-        }
-        // With up to 64 symbols the bits are exact.
-        self.names.len() <= 64 || self.reachable(&[e]).binary_search(&symbol).is_ok()
+    pub fn is_one(&self, e: Expr) -> bool {
+        self.as_number(e).is_some_and(Rational::is_one)
     }
 }
 

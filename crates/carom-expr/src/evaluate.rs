@@ -4,6 +4,14 @@ use crate::dag::{Constant, Dag, Expr, Function, Node, Symbol};
 
 impl Dag {
     /// The value of each of `roots`, with `value_of` giving the value of every symbol in them.
+    ///
+    /// ```
+    /// # use carom_expr::Dag;
+    /// let mut dag = Dag::new();
+    /// let x = dag.symbol("x");
+    /// let square = dag.powi(x, 2);
+    /// assert_eq!(dag.evaluate_all(&[x, square], |_| 3.0), vec![3.0, 9.0]);
+    /// ```
     pub fn evaluate_all(&self, roots: &[Expr], mut value_of: impl FnMut(Symbol) -> f64) -> Vec<f64> {
         let mut values = vec![0.0; roots.iter().map(|e| e.index() + 1).max().unwrap_or(0)];
         for e in self.reachable(roots) {
@@ -51,6 +59,11 @@ impl Dag {
 }
 
 /// `f(x)`, or `f(x, y)` for functions of two arguments.
+///
+/// ```
+/// # use carom_expr::{Function, evaluate_function};
+/// assert_eq!(evaluate_function(Function::Max, 1.0, 2.0), 2.0);
+/// ```
 pub fn evaluate_function(f: Function, x: f64, y: f64) -> f64 {
     match f {
         Function::Exp => x.exp(),

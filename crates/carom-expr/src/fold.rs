@@ -35,6 +35,14 @@ impl Dag {
     }
 
     /// `−e`, spread over the summands when e is a sum: the form an odd or even function's argument takes.
+    ///
+    /// ```
+    /// # use carom_expr::Dag;
+    /// let mut dag = Dag::new();
+    /// let (x, y) = (dag.symbol("x"), dag.symbol("y"));
+    /// let difference = dag.sub(x, y);
+    /// assert_eq!(dag.negated_argument(difference), dag.sub(y, x));
+    /// ```
     pub fn negated_argument(&mut self, e: Expr) -> Expr {
         self.linear(Rational::ZERO, &[(Rational::MINUS_ONE, e)])
     }

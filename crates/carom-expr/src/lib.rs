@@ -22,6 +22,7 @@ mod polynomial;
 mod print;
 mod simplify;
 mod solve;
+mod structure;
 mod trig;
 
 pub use dag::{Constant, Dag, Expr, Function, Node, Symbol};

@@ -6,6 +6,13 @@ use std::cmp::Ordering;
 impl Dag {
     /// The structural order: numbers, constants, symbols in the order of first use, then compound expressions.
     /// Walks down one path of first differences, so it costs at most the depth.
+    ///
+    /// ```
+    /// # use carom_expr::Dag;
+    /// let mut dag = Dag::new();
+    /// let (b, a) = (dag.symbol("b"), dag.symbol("a"));
+    /// assert!(dag.order(b, a).is_lt());
+    /// ```
     pub fn order(&self, a: Expr, b: Expr) -> Ordering {
         let (mut a, mut b) = (a, b);
         loop {
