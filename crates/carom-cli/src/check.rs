@@ -16,9 +16,18 @@ use serde_json::{Value, json};
 pub fn check(args: &Check) -> Result<u8, Failure> {
     let loaded = load(&args.model)?;
     let file = loaded.file.clone();
+    let draft = loaded.draft.clone();
     let (model, mut problems) = loaded.outcome();
-    // What cannot be derived is wrong too: contradictory equations, undetermined motion.
-    let mechanics = model.and_then(|model| carom::derive(model).map_err(|more| problems.extend(more)).ok());
+    // What cannot be derived is wrong too: contradictory equations, undetermined motion. Redundant rows are worth a word.
+    let (mechanics, more) = match model.map(carom::derive) {
+        Some(Ok(mechanics)) => {
+            let warnings = mechanics.warnings.clone();
+            (Some(mechanics), warnings)
+        }
+        Some(Err(errors)) => (None, errors),
+        None => (None, Vec::new()),
+    };
+    problems.extend(more.into_iter().map(|problem| draft.locate(problem)));
     let right = mechanics.is_some();
     if args.json {
         write::stdout(&(diagnostics(&problems, &file, mechanics.as_ref()).to_string() + "\n"))?;

@@ -306,3 +306,36 @@ fn the_schema_lists_each_key_once_with_a_line_on_it() {
         assert!(!entry.form.is_empty() && entry.meaning.len() > 3, "{entry:?}");
     }
 }
+
+#[test]
+fn numbers_may_be_written_in_every_way_toml_allows() {
+    let m = model(
+        "coordinates = [\"x\"]\nlagrangian = \"x'^2/2\"\n[parameters]\na = 1_000.5\nb = 0x1F\nc = +5\nd = -0.25\nf = 1E3\ng = 0b101\nh = 1_0\nk = 0.1\nl = -7\n",
+    );
+    let values: Vec<f64> = m.parameters.iter().map(|p| p.value).collect();
+    assert_eq!(values, [1000.5, 31.0, 5.0, -0.25, 1000.0, 5.0, 10.0, 0.1, -7.0]);
+}
+
+#[test]
+fn a_lagrangian_may_have_a_dissipation_function_and_tables_may_be_written_out() {
+    let m = model(
+        r#"
+coordinates = ["x"]
+lagrangian = "x'^2/2"
+[energy]
+dissipation = "x'^2/4"
+[start.position]
+x = 1.5
+[start]
+velocity.x = 2
+"#,
+    );
+    assert!(m.dissipation.is_some());
+    assert_eq!((m.start.position[0], m.start.velocity[0]), (Some(1.5), Some(2.0)));
+}
+
+#[test]
+fn a_formula_may_run_over_several_lines_and_use_greek_letters_and_typographic_primes() {
+    let m = model("coordinates = [\"θ\"]\nlagrangian = \"\"\"\n  θ′^2/2\n  + cos(\\u03b8)\n\"\"\"\n");
+    assert_eq!(value(&m, lagrangian(&m), &[("θ", 0.0), ("θ'", 2.0)]), 3.0);
+}

@@ -64,7 +64,7 @@ impl<'a> Parser<'a, '_> {
                 return Some(format!("write `{stem}{primes}`"));
             }
         }
-        if let Some(stem) = text.strip_prefix('d') {
+        if let Some(stem) = text.strip_prefix('d').filter(|stem| *stem != "t") {
             let stem = stem.trim_start_matches('_');
             let stem = stem.strip_suffix("dt").map_or(stem, |s| s.trim_end_matches('_'));
             if !stem.is_empty() && self.ask(stem, 0, token.span).is_ok() {

@@ -84,7 +84,13 @@ impl Checker<'_> {
             return false;
         }
         for &(r, residual) in &failures {
-            self.off_row(&holonomic[r].name, RowKind::Holonomic, "start", residual);
+            let row = holonomic[r];
+            let open: Vec<String> = open
+                .iter()
+                .filter(|&&k| !model.dag.is_zero(row.normal[k]))
+                .map(|&k| model.coordinates[free[k]].name.clone())
+                .collect();
+            self.off_row(&row.name, RowKind::Holonomic, "start", residual, &open);
         }
         if !failures.is_empty() {
             return false;
@@ -124,7 +130,7 @@ impl Checker<'_> {
             Err(failures) if !model.start.project => {
                 let what = if hamiltonian { "start momentum" } else { "start velocity" };
                 for (r, residual) in failures {
-                    self.off_row(&moving[r].name, moving[r].kind, what, residual);
+                    self.off_row(&moving[r].name, moving[r].kind, what, residual, &[]);
                 }
             }
             Err(_) => {}
@@ -132,17 +138,18 @@ impl Checker<'_> {
         true
     }
 
-    fn off_row(&mut self, name: &str, kind: RowKind, what: &str, residual: f64) {
+    fn off_row(&mut self, name: &str, kind: RowKind, what: &str, residual: f64, open: &[String]) {
         let list = if kind == RowKind::Holonomic { &self.draft.holonomic } else { &self.draft.nonholonomic };
         let Some(at) = list.iter().find(|(word, _)| word.text == name).map(|(_, f)| f.at) else { return };
         let rate = if kind == RowKind::Holonomic && what != "start" { "the rate of " } else { "" };
         let message =
             format!("the {what} violates row `{name}`: {rate}it is {} instead of 0", short(residual));
-        self.error(
-            at,
-            message,
-            "correct the start, or let it be moved: project = true in [start], or --project",
-        );
+        let first = match open {
+            [] => "correct the start".to_owned(),
+            _ => format!("the start does not name {}, which count as 0: give them", open.join(", ")),
+        };
+        let way = "or have it moved onto the rows by `project = true` in [start] or --project";
+        self.error(at, message, format!("{first}, {way}"));
     }
 
     /// Energies must be finite where the motion starts.

@@ -106,6 +106,14 @@ impl Checker<'_> {
             .chain(draft.events.iter().map(|e| (&e.name, "an event")))
             .chain(draft.bodies.iter().map(|b| (&b.name, "a body")));
         for (word, kind) in labels {
+            let hint = match kind {
+                "a body" => "it is a body: write its position instead, such as its x",
+                "a wall" => "it is a wall, not a number: write its gap instead",
+                "a row" => "it is a row, not a number: write its formula instead",
+                "a force" => "it is a force, not a number: write its components instead",
+                _ => "it is an event, not a number",
+            };
+            self.scope.labels.insert(word.text.clone(), hint.to_owned());
             if word.text.trim().is_empty() || word.text.contains(|c: char| c.is_control() || c == ',') {
                 self.error(
                     word.at,
@@ -115,6 +123,11 @@ impl Checker<'_> {
             } else if kind == "a body" && word.text == "origin" {
                 self.error(word.at, "`origin` is the origin of drawings", "give the body another name");
             }
+        }
+        for energy in ["kinetic", "potential", "dissipation", "energy", "lagrangian", "hamiltonian"] {
+            let hint =
+                format!("give the formula a name in [define], and write that name here and in {energy}");
+            self.scope.labels.insert(energy.to_owned(), hint);
         }
         for (word, _) in &draft.nonholonomic {
             if let Some((first, _)) = draft.holonomic.iter().find(|(other, _)| other.text == word.text) {

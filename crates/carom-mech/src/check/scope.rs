@@ -88,6 +88,8 @@ pub(crate) struct Scope {
     /// What each symbol is; parameters are not listed.
     pub kinds: HashMap<Symbol, Kinds>,
     pub hamiltonian: bool,
+    /// Labels that are no names of formulas, and what to do instead.
+    pub labels: HashMap<String, String>,
     /// Set when a formula used something that was already reported.
     pub tainted: bool,
 }
@@ -258,6 +260,12 @@ impl Scope {
     }
 
     fn unknown_hint(&self, text: &str, context: &Context) -> String {
+        if let Some(hint) = self.labels.get(text) {
+            return hint.clone();
+        }
+        if text == "dt" {
+            return "a time derivative is written with a prime: x'".to_owned();
+        }
         if let Some(near) = nearest(text, self.order.iter().map(String::as_str)) {
             let word = self.names.get(near).map_or("name", |m| super::names::strip_article(m.word()));
             return format!("did you mean the {word} `{near}`?");

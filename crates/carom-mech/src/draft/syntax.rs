@@ -83,6 +83,7 @@ fn explain_one(source: &Source, range: Range<usize>, error: &ParseError) -> Diag
             }
             if let Some((number, rest)) = value.split_once(char::is_whitespace)
                 && number.parse::<f64>().is_ok()
+                && rest.trim_start().starts_with(|c: char| c.is_alphabetic() || c == '°')
                 && rest.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '^' | '*' | ' ' | '°' | '²'))
             {
                 return Diagnostic::error("a number stands without its unit")
