@@ -86,7 +86,8 @@ pub(super) fn factors(dag: &Dag, ranks: &Ranks, factors: &[(Expr, Rational)]) ->
     sorted
 }
 
-/// Terms as people write them, `None` being the constant: positive ones first, more rates first.
+/// Terms as people write them, `None` being the constant: positive ones first, more rates first, plain ones before
+/// those with functions, then by the first of their liveliest symbols.
 pub(super) fn summands(
     dag: &Dag,
     ranks: &Ranks,
@@ -96,7 +97,8 @@ pub(super) fn summands(
     // Terms arrive in the DAG's order, which stays as the tie breaker: the sort is stable.
     let key = |&(c, term): &(Rational, Expr)| {
         let descending = degree(dag, ranks, term).map(|d| d.negate().unwrap_or(d));
-        (c.is_negative(), descending)
+        let (functions, first) = look(dag, ranks, term);
+        (c.is_negative(), descending, functions, first)
     };
     let mut sorted = terms.to_vec();
     sorted.sort_by_cached_key(key);
@@ -108,6 +110,17 @@ pub(super) fn summands(
         all.insert(0, (constant, None));
     }
     all
+}
+
+/// Does a monomial contain functions, and which is the first of its liveliest symbols?
+fn look(dag: &Dag, ranks: &Ranks, term: Expr) -> (bool, u32) {
+    let (class, first) = ranks.of[&term];
+    let Node::Product(_, factors) = dag.node(term) else {
+        return (matches!(dag.node(term), Node::Function(..) | Node::Power(..)), first);
+    };
+    let functions = factors.iter().any(|f| matches!(dag.node(f.0), Node::Function(..) | Node::Power(..)));
+    let live = factors.iter().map(|f| ranks.of[&f.0]).filter(|r| r.0 == class).map(|r| r.1).min();
+    (functions, live.unwrap_or(first))
 }
 
 /// Degree of a monomial in second rates and in rates.

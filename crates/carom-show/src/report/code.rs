@@ -245,7 +245,9 @@ pub fn c(mechanics: &Mechanics) -> String {
     out.push_str("} carom_parameters;\n");
     let values: Vec<String> = model.parameters.iter().map(|p| c_literal(p.value)).collect();
     let values = if values.is_empty() { "0.0".to_string() } else { values.join(", ") };
-    out.push_str(&format!("\n/* The values in the model file. */\nstatic const carom_parameters carom_default = {{ {values} }};\n"));
+    out.push_str(&format!(
+        "\n/* The values in the model file. */\nconst carom_parameters carom_default = {{ {values} }};\n"
+    ));
     let codes: Vec<(Quantity, Code)> = quantities(mechanics)
         .into_iter()
         .map(|q| {

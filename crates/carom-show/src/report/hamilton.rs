@@ -1,6 +1,5 @@
 //! Hamiltonian models, and the other side of the Legendre transform.
 
-use super::document::Formula;
 use super::pen::Pen;
 use super::smooth::{forces, matrix, multipliers};
 use carom_mech::{Dynamics, HamiltonianDynamics};
@@ -9,7 +8,7 @@ use carom_mech::{Dynamics, HamiltonianDynamics};
 pub fn hamiltonian(pen: &mut Pen<'_>, h: &HamiltonianDynamics) {
     pen.heading(1, "Hamiltonian");
     pen.say("The model gives the Hamiltonian as a function of coordinates and momenta:");
-    pen.equals(Formula::pair("H"), h.hamiltonian);
+    pen.equals(pen.pair("Ⓗ"), h.hamiltonian);
     forces(pen, &h.generalized_force);
 }
 
@@ -18,15 +17,15 @@ pub fn principle(pen: &mut Pen<'_>, h: &HamiltonianDynamics) {
     let mechanics = pen.mechanics;
     pen.heading(1, "From the action to the equations of motion");
     pen.say("The action of a path in phase space is");
-    pen.law(r"𝒜[q, p] = ∫ (p·q̇ − H(q, p, t)) dt|\mathcal{A}[q,p] = \int_{t_0}^{t_1}\bigl(p\cdot\dot q - H(q,p,t)\bigr)\,dt");
+    pen.law(r"𝒜[q, p] = ∫ (p·q̇ − Ⓗ(q, p, t)) dt|\mathcal{A}[q,p] = \int_{t_0}^{t_1}\bigl(p\cdot\dot q - Ⓗ(q,p,t)\bigr)\,dt");
     pen.say("Vary ‹q› (fixed at both ends) and ‹p› (free) independently and integrate ‹p·δq̇|p\\cdot\\delta\\dot q› by parts:");
-    pen.law(r"δ𝒜 = ∫ [(q̇ − ∂H/∂p)·δp − (ṗ + ∂H/∂q)·δq] dt|\delta\mathcal{A} = \int_{t_0}^{t_1}\Bigl[\Bigl(\dot q - \frac{\partial H}{\partial p}\Bigr)\cdot\delta p - \Bigl(\dot p + \frac{\partial H}{\partial q}\Bigr)\cdot\delta q\Bigr]dt");
+    pen.law(r"δ𝒜 = ∫ [(q̇ − ∂Ⓗ/∂p)·δp − (ṗ + ∂Ⓗ/∂q)·δq] dt|\delta\mathcal{A} = \int_{t_0}^{t_1}\Bigl[\Bigl(\dot q - \frac{\partial Ⓗ}{\partial p}\Bigr)\cdot\delta p - \Bigl(\dot p + \frac{\partial Ⓗ}{\partial q}\Bigr)\cdot\delta q\Bigr]dt");
     if mechanics.rows.is_empty() {
-        pen.say("It vanishes, with the virtual work ‹Q·δq|Q\\cdot\\delta q› of forces added, exactly when");
-        pen.law(r"q̇ = ∂H/∂p,   ṗ = −∂H/∂q + Q|\dot q = \frac{\partial H}{\partial p},\qquad \dot p = -\frac{\partial H}{\partial q} + Q");
+        pen.say("It vanishes, with the virtual work ‹Ⓠ·δq|Ⓠ\\cdot\\delta q› of forces added, exactly when");
+        pen.law(r"q̇ = ∂Ⓗ/∂p,   ṗ = −∂Ⓗ/∂q + Ⓠ|\dot q = \frac{\partial Ⓗ}{\partial p},\qquad \dot p = -\frac{\partial Ⓗ}{\partial q} + Ⓠ");
     } else {
-        pen.say("Displacements respect the rows, ‹A δq = 0|A\\,\\delta q = 0›; with the virtual work ‹Q·δq|Q\\cdot\\delta q› of forces added it vanishes exactly when");
-        pen.law(r"q̇ = ∂H/∂p,   ṗ = −∂H/∂q + Q + Aᵀμ,   A ∂H/∂p + b = 0|\dot q = \frac{\partial H}{\partial p},\qquad \dot p = -\frac{\partial H}{\partial q} + Q + A^{\top}\mu,\qquad A\,\frac{\partial H}{\partial p} + b = 0");
+        pen.say("Displacements respect the rows, ‹Ⓐ δq = 0|Ⓐ\\,\\delta q = 0›; with the virtual work ‹Ⓠ·δq|Ⓠ\\cdot\\delta q› of forces added it vanishes exactly when");
+        pen.law(r"q̇ = ∂Ⓗ/∂p,   ṗ = −∂Ⓗ/∂q + Ⓠ + Ⓐᵀμ,   Ⓐ ∂Ⓗ/∂p + b = 0|\dot q = \frac{\partial Ⓗ}{\partial p},\qquad \dot p = -\frac{\partial Ⓗ}{\partial q} + Ⓠ + Ⓐ^{\top}\mu,\qquad Ⓐ\,\frac{\partial Ⓗ}{\partial p} + b = 0");
     }
     pen.say("For this model:");
     let multipliers = multipliers(pen);
@@ -39,15 +38,9 @@ pub fn principle(pen: &mut Pen<'_>, h: &HamiltonianDynamics) {
             parts.push(pen.dag.mul(mu, row.normal[slot]));
         }
         let right = pen.dag.sum(&parts);
-        let momentum = pen.formula(coordinate.momentum);
-        list.extend(pen.equation(rate(&momentum), "=", right));
+        list.extend(pen.equation(pen.rate(coordinate.momentum), "=", right));
     }
     pen.equations(list);
-}
-
-/// d/dt of a momentum.
-fn rate(momentum: &Formula) -> Formula {
-    Formula::new(format!("d{}/dt", momentum.unicode), format!(r"\frac{{d}}{{dt}}{}", momentum.latex))
 }
 
 /// The Legendre transform, hyperregularity, and Hamilton's equations of a Lagrangian model (or the reverse).
@@ -57,16 +50,16 @@ pub fn other_side(pen: &mut Pen<'_>) {
     let coordinates = &mechanics.model.coordinates;
     if let Dynamics::Hamiltonian(h) = &mechanics.dynamics {
         pen.heading(1, "Lagrangian side");
-        pen.say("‹L› is regular on the other side where ‹∂²H/∂p∂p|\\partial^2 H/\\partial p\\,\\partial p› is invertible:");
-        matrix(pen, "H_pp|H_{pp}", &h.inverse_mass);
-        hyperregular(pen, r"det H_pp|\det H_{pp}");
+        pen.say("‹Ⓛ› is regular on the other side where ‹∂²Ⓗ/∂p∂p|\\partial^2 Ⓗ/\\partial p\\,\\partial p› is invertible:");
+        matrix(pen, "Ⓗ_pp|Ⓗ_{pp}", &h.inverse_mass);
+        hyperregular(pen, r"det Ⓗ_pp|\det Ⓗ_{pp}");
         if let (Some(l), Some(inverse)) = (forms.other_side, &forms.inverse) {
-            pen.say("Then ‹v = ∂H/∂p|v = \\partial H/\\partial p› can be solved for ‹p›, and ‹L = p·v − H|L = p\\cdot v - H› describes the same motion:");
+            pen.say("Then ‹v = ∂Ⓗ/∂p|v = \\partial Ⓗ/\\partial p› can be solved for ‹p›, and ‹Ⓛ = p·v − Ⓗ|Ⓛ = p\\cdot v - Ⓗ› describes the same motion:");
             let mut list = Vec::new();
             for (&i, &e) in mechanics.free.iter().zip(inverse) {
                 list.extend(pen.equation(pen.formula(coordinates[i].momentum), "=", e));
             }
-            list.extend(pen.equation(Formula::pair("L"), "=", l));
+            list.extend(pen.equation(pen.pair("Ⓛ"), "=", l));
             pen.equations(list);
         } else if let Some(obstacle) = &forms.obstacle {
             pen.say(&format!("No closed form: {}.", clean(obstacle)));
@@ -74,16 +67,16 @@ pub fn other_side(pen: &mut Pen<'_>) {
         return;
     }
     pen.heading(1, "Hamiltonian side");
-    pen.say("‹L› is regular where ‹p ↔ v|p \\leftrightarrow v› is invertible, locally where ‹det W ≠ 0|\\det W \\neq 0›; it is hyperregular when that holds globally. Then both sides describe the same motion.");
-    hyperregular(pen, r"det W|\det W");
+    pen.say("‹Ⓛ› is regular where ‹p ↔ v|p \\leftrightarrow v› is invertible, locally where ‹det Ⓦ ≠ 0|\\det Ⓦ \\neq 0›; it is hyperregular when that holds globally. Then both sides describe the same motion.");
+    hyperregular(pen, r"det Ⓦ|\det Ⓦ");
     match (forms.other_side, &forms.inverse) {
         (Some(h), Some(inverse)) => {
-            pen.say("Solving ‹p = ∂L/∂v|p = \\partial L/\\partial v› for the velocities and inserting in ‹H = p·v − L|H = p\\cdot v - L›:");
+            pen.say("Solving ‹p = ∂Ⓛ/∂v|p = \\partial Ⓛ/\\partial v› for the velocities and inserting in ‹Ⓗ = p·v − Ⓛ|Ⓗ = p\\cdot v - Ⓛ›:");
             let mut list = Vec::new();
             for (&i, &e) in mechanics.free.iter().zip(inverse) {
                 list.extend(pen.equation(pen.formula(coordinates[i].velocity), "=", e));
             }
-            list.extend(pen.equation(Formula::pair("H"), "=", h));
+            list.extend(pen.equation(pen.pair("Ⓗ"), "=", h));
             pen.equations(list);
             pen.say("Hamilton’s equations:");
             let force = match &mechanics.dynamics {
@@ -101,8 +94,7 @@ pub fn other_side(pen: &mut Pen<'_>) {
                     parts.push(pen.dag.mul(mu, row.normal[slot]));
                 }
                 let right = pen.dag.sum(&parts);
-                let momentum = pen.formula(coordinates[i].momentum);
-                list.extend(pen.equation(rate(&momentum), "=", right));
+                list.extend(pen.equation(pen.rate(coordinates[i].momentum), "=", right));
             }
             pen.equations(list);
         }
@@ -119,7 +111,7 @@ fn hyperregular(pen: &mut Pen<'_>, name: &str) {
     if pen.is_zero(determinant) {
         pen.say(&format!("Here ‹{name}› is zero everywhere: the transform is degenerate."));
     } else {
-        pen.equals(Formula::pair(name), determinant);
+        pen.equals(pen.pair(name), determinant);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Impacts: from the action, split at the impact time, to the law, and its solution for each wall of the model.
 
 use super::document::{Formula, Inline, inlines};
-use super::pen::{Pen, whole};
-use super::rows::one_form;
+use super::pen::{Pen, quoted, whole};
+use super::rows::{one_form, one_form_equation};
 use super::smooth::multipliers;
 use carom_expr::Expr;
 use carom_mech::{Dynamics, WallMechanics};
@@ -38,37 +38,37 @@ fn law(pen: &mut Pen<'_>) {
         pen.say("The impulse is written ‹#|#› here, because the model has a name `lambda` of its own.");
     }
     pen.say("A wall is a one-sided constraint ‹@(q, t) ≥ 0|@(q, t) \\ge 0› with normal ‹n = ∂@/∂q|n = \\partial @/\\partial q›. Take a path that touches it once, at time ‹τ|\\tau›, and split the action there:");
-    let integrand = if hamiltonian { ("(p·q̇ − H)", r"(p\cdot\dot q - H)") } else { ("L", "L") };
+    let integrand = if hamiltonian { ("(p·q̇ − Ⓗ)", r"(p\cdot\dot q - Ⓗ)") } else { ("Ⓛ", "Ⓛ") };
     pen.law(&format!(
         r"𝒜 = ∫ {0} dt (t₀ to τ) + ∫ {0} dt (τ to t₁)|\mathcal{{A}} = \int_{{t_0}}^{{\tau}} {1}\,dt + \int_{{\tau}}^{{t_1}} {1}\,dt",
         integrand.0, integrand.1
     ));
-    pen.say("Vary the path on both legs, ‹q + εη|q + \\varepsilon\\eta›, and the time of impact, ‹τ + εθ|\\tau + \\varepsilon\\theta›. Leibniz’ rule gives a term for each moved limit, integration by parts one for the ends of the legs:");
-    pen.law(r"δ𝒜 = ∫ (Euler–Lagrange)·η dt + p⁻·η⁻ − p⁺·η⁺ + (L⁻ − L⁺) θ|\delta\mathcal{A} = \int(\text{Euler–Lagrange})\cdot\eta\,dt + p^{-}\cdot\eta^{-} - p^{+}\cdot\eta^{+} + (L^{-} - L^{+})\,\theta");
+    pen.say("Vary the path on both legs, ‹q + εη|q + \\varepsilon\\eta›, and the time of impact, ‹τ + ε δτ|\\tau + \\varepsilon\\,\\delta\\tau›. Leibniz’ rule gives a term for each moved limit, integration by parts one for the ends of the legs:");
+    pen.law(r"δ𝒜 = ∫ (Euler–Lagrange)·η dt + p⁻·η⁻ − p⁺·η⁺ + (Ⓛ⁻ − Ⓛ⁺) δτ|\delta\mathcal{A} = \int(\text{Euler–Lagrange})\cdot\eta\,dt + p^{-}\cdot\eta^{-} - p^{+}\cdot\eta^{+} + (Ⓛ^{-} - Ⓛ^{+})\,\delta\tau");
     pen.say("Inside the legs ‹η|\\eta› is arbitrary, so the equations of motion hold before and after the impact. At the impact the two ‹η|\\eta› differ, because the legs meet at the moved time; what they have in common is the displacement of the point of impact:");
-    pen.law(r"δq = η⁻ + v⁻θ = η⁺ + v⁺θ|\delta q = \eta^{-} + v^{-}\theta = \eta^{+} + v^{+}\theta");
-    pen.say("Insert ‹η^± = δq − v^± θ|\\eta^{\\pm} = \\delta q - v^{\\pm}\\theta›. With ‹E = p·v − L|E = p\\cdot v - L› and ‹[x] = x⁺ − x⁻|[x] = x^{+} - x^{-}› the boundary terms that remain are");
-    pen.law(r"[p]·δq − [E] θ = 0|[p]\cdot\delta q - [E]\,\theta = 0");
+    pen.law(r"δq = η⁻ + v⁻ δτ = η⁺ + v⁺ δτ|\delta q = \eta^{-} + v^{-}\,\delta\tau = \eta^{+} + v^{+}\,\delta\tau");
+    pen.say("Insert ‹η^± = δq − v^± δτ|\\eta^{\\pm} = \\delta q - v^{\\pm}\\,\\delta\\tau›. With ‹Ⓔ = p·v − Ⓛ|Ⓔ = p\\cdot v - Ⓛ› and ‹[x] = x⁺ − x⁻|[x] = x^{+} - x^{-}› the boundary terms that remain are");
+    pen.law(r"[p]·δq − [Ⓔ] δτ = 0|[p]\cdot\delta q - [Ⓔ]\,\delta\tau = 0");
     if has_rows(pen) {
         pen.say("for all admissible variations: the moved point of impact lies on the wall, and the displacement respects the rows,");
-        pen.law(r"n·δq + @_t θ = 0,   A δq + b θ = 0|n\cdot\delta q + @_t\,\theta = 0,\qquad A\,\delta q + b\,\theta = 0");
+        pen.law(r"n·δq + @_t δτ = 0,   Ⓐ δq + b δτ = 0|n\cdot\delta q + @_t\,\delta\tau = 0,\qquad Ⓐ\,\delta q + b\,\delta\tau = 0");
     } else {
         pen.say("for all admissible variations: the moved point of impact lies on the wall,");
-        pen.law(r"n·δq + @_t θ = 0|n\cdot\delta q + @_t\,\theta = 0");
+        pen.law(r"n·δq + @_t δτ = 0|n\cdot\delta q + @_t\,\delta\tau = 0");
     }
     let tangent = if has_rows(pen) {
-        "Those with ‹θ = 0|\\theta = 0› leave the time alone: ‹δq|\\delta q› is tangent to the wall and in ‹Δ|\\Delta›, and ‹[p]|[p]› vanishes on all of them, so it is a combination of the normal and the rows."
+        "Those with ‹δτ = 0|\\delta\\tau = 0› leave the time alone: ‹δq|\\delta q› is tangent to the wall and in ‹Δ|\\Delta›, and ‹[p]|[p]› vanishes on all of them, so it is a combination of the normal and the rows."
     } else {
-        "Those with ‹θ = 0|\\theta = 0› leave the time alone: ‹δq|\\delta q› is tangent to the wall, and ‹[p]|[p]› vanishes on all of them, so it is a multiple of the normal."
+        "Those with ‹δτ = 0|\\delta\\tau = 0› leave the time alone: ‹δq|\\delta q› is tangent to the wall, and ‹[p]|[p]› vanishes on all of them, so it is a multiple of the normal."
     };
     pen.list(&[
         tangent,
-        "One more, with ‹θ = 1|\\theta = 1›, moves the time of impact: it fixes how the energy changes.",
+        "One more, with ‹δτ = 1|\\delta\\tau = 1›, moves the time of impact: it fixes how the energy changes.",
     ]);
     if has_rows(pen) {
-        pen.law(r"[p] = # n + Aᵀμ,   [E] = −# @_t − μ·b,   A v⁺ + b = 0,   # > 0|[p] = #\,n + A^{\top}\mu,\qquad [E] = -#\,@_t - \mu\cdot b,\qquad A\,v^{+} + b = 0,\qquad # > 0");
+        pen.law(r"[p] = # n + Ⓐᵀμ,   [Ⓔ] = −# @_t − μ·b,   Ⓐ v⁺ + b = 0,   # > 0|[p] = #\,n + Ⓐ^{\top}\mu,\qquad [Ⓔ] = -#\,@_t - \mu\cdot b,\qquad Ⓐ\,v^{+} + b = 0,\qquad # > 0");
     } else {
-        pen.law(r"[p] = # n,   [E] = −# @_t,   # > 0|[p] = #\,n,\qquad [E] = -#\,@_t,\qquad # > 0");
+        pen.law(r"[p] = # n,   [Ⓔ] = −# @_t,   # > 0|[p] = #\,n,\qquad [Ⓔ] = -#\,@_t,\qquad # > 0");
     }
     pen.say("‹# = 0|# = 0› always solves the first two: the path that goes on through the wall. It is rejected; a wall can only push, so ‹# > 0|# > 0›. ‹#|#› is the impulse of the wall; it multiplies ‹∂@/∂q|\\partial @/\\partial q›, and is the physical impulse when the gap is a distance.");
 }
@@ -76,28 +76,28 @@ fn law(pen: &mut Pen<'_>) {
 fn solution(pen: &mut Pen<'_>) {
     let mechanics = pen.mechanics;
     if let Dynamics::Degenerate(_) = mechanics.dynamics {
-        pen.say("The Lagrangian is degenerate. If some ‹z› has ‹W z = 0|W z = 0›, ‹A z = 0|A z = 0› and ‹n·z ≠ 0|n\\cdot z \\ne 0›, then ‹z·[p] = # n·z = 0|z\\cdot[p] = #\\,n\\cdot z = 0› allows no impulse: the wall can only hold the motion by a finite force, or not at all. Otherwise the law applies, and dependent velocities follow from the hidden constraints.");
+        pen.say("The Lagrangian is degenerate. If some ‹z› has ‹Ⓦ z = 0|Ⓦ z = 0›, ‹Ⓐ z = 0|Ⓐ z = 0› and ‹n·z ≠ 0|n\\cdot z \\ne 0›, then ‹z·[p] = # n·z = 0|z\\cdot[p] = #\\,n\\cdot z = 0› allows no impulse: the wall can only hold the motion by a finite force, or not at all. Otherwise the law applies, and dependent velocities follow from the hidden constraints.");
         return;
     }
     if mechanics.quadratic {
         let s = if has_rows(pen) {
-            r"S = Z (ZᵀWZ)⁻¹ Zᵀ|S = Z\,(Z^{\top}WZ)^{-1}Z^{\top}"
+            r"S = Z (ZᵀⓌZ)⁻¹ Zᵀ|S = Z\,(Z^{\top}ⓌZ)^{-1}Z^{\top}"
         } else {
-            r"S = W⁻¹|S = W^{-1}"
+            r"S = Ⓦ⁻¹|S = Ⓦ^{-1}"
         };
-        pen.say(&format!("The kinetic energy is quadratic, so ‹[p] = W [v]|[p] = W[v]›. The jump ‹[v] = # S n|[v] = #\\,S n› with ‹{s}› satisfies the momentum condition and the rows for every ‹#|#›; the energy condition becomes a quadratic equation with one root to reject:"));
+        pen.say(&format!("The kinetic energy is quadratic, so ‹[p] = Ⓦ [v]|[p] = Ⓦ[v]›. The jump ‹[v] = # S n|[v] = #\\,S n› with ‹{s}› satisfies the momentum condition{} for every ‹#|#›; the energy condition becomes a quadratic equation with one root to reject:", if has_rows(pen) { " and the rows" } else { "" }));
         pen.law(r"# (@̇⁻ + ½ # n·S n) = 0   ⟹   # = −2 @̇⁻/(n·S n),   @̇⁺ = −@̇⁻|#\Bigl(\dot{@}^{-} + \tfrac12\,#\,n\cdot S n\Bigr) = 0 \quad\Longrightarrow\quad # = -\frac{2\,\dot{@}^{-}}{n\cdot S n},\qquad \dot{@}^{+} = -\dot{@}^{-}");
         pen.say("Approaching means ‹@̇⁻ < 0|\\dot{@}^{-} < 0›, so this root is positive. With restitution ‹e› the factor 2 becomes ‹1 + e› and ‹@̇⁺ = −e @̇⁻|\\dot{@}^{+} = -e\\,\\dot{@}^{-}›; the impact then also absorbs ‹(1 − e²)(@̇⁻)²/(2 n·S n)|(1 - e^2)(\\dot{@}^{-})^2/(2\\,n\\cdot S n)›.");
     } else {
         let rows = has_rows(pen);
         let g = if rows {
-            r"g(#) = min over μ of H(p⁻ + # n + Aᵀμ) − H(p⁻) + # @_t + μ·b|g(#) = \min_{\mu}\; H\bigl(p^{-} + #\,n + A^{\top}\mu\bigr) - H(p^{-}) + #\,@_t + \mu\cdot b"
+            r"g(#) = min over μ of Ⓗ(p⁻ + # n + Ⓐᵀμ) − Ⓗ(p⁻) + # @_t + μ·b|g(#) = \min_{\mu}\; Ⓗ\bigl(p^{-} + #\,n + Ⓐ^{\top}\mu\bigr) - Ⓗ(p^{-}) + #\,@_t + \mu\cdot b"
         } else {
-            r"g(#) = H(p⁻ + # n) − H(p⁻) + # @_t|g(#) = H\bigl(p^{-} + #\,n\bigr) - H(p^{-}) + #\,@_t"
+            r"g(#) = Ⓗ(p⁻ + # n) − Ⓗ(p⁻) + # @_t|g(#) = Ⓗ\bigl(p^{-} + #\,n\bigr) - Ⓗ(p^{-}) + #\,@_t"
         };
         pen.say("The kinetic energy is not quadratic: reversing the gap rate would be wrong. Along the momenta that the law allows, the energy condition is one equation for ‹#|#›:");
         pen.law(g);
-        pen.say("‹g(0) = 0|g(0) = 0›, and ‹g′(#)|g'(#)› is the gap rate at the momentum reached, so ‹g′(0) = @̇⁻ < 0|g'(0) = \\dot{@}^{-} < 0›: ‹g› falls first. Where ‹H› is convex in ‹p› so is ‹g›, and the impact is its only root ‹# > 0|# > 0›; it is found numerically, in momentum space.");
+        pen.say("‹g(0) = 0|g(0) = 0›, and ‹g′(#)|g'(#)› is the gap rate at the momentum reached, so ‹g′(0) = @̇⁻ < 0|g'(0) = \\dot{@}^{-} < 0›: ‹g› falls first. Where ‹Ⓗ› is convex in ‹p› so is ‹g›, and the impact is its only root ‹# > 0|# > 0›; it is found numerically, in momentum space.");
     }
 }
 
@@ -111,22 +111,22 @@ fn equal(left: &Formula, right: &Formula) -> Formula {
 }
 
 fn wall(pen: &mut Pen<'_>, k: usize, wall: &WallMechanics) {
-    pen.heading(2, &format!("Wall `{}`", wall.name));
+    pen.heading(2, &format!("Wall {}", quoted(&wall.name)));
     let gap = pen.gap.clone();
     let moving = !pen.is_zero(wall.gap_t);
     let mut list = pen.equation(gap.clone(), "=", wall.gap);
     let normal = one_form(pen, &wall.normal);
-    list.push(whole(Formula::pair(r"n dq|n\,dq"), "=", normal.clone()));
+    list.push(one_form_equation(pen, Formula::pair(r"n dq|n\,dq"), &wall.normal));
     if moving {
         list.extend(pen.equation(pen.pair("@_t|@_t"), "=", wall.gap_t));
     }
     list.extend(pen.equation(pen.pair(r"@̇|\dot{@}"), "=", wall.gap_rate));
     pen.equations(list);
     if moving {
-        pen.say("The gap depends on time by itself (a moving wall, or a driven coordinate), so the energy of the free coordinates jumps by ‹−# @_t|-#\\,@_t›: with ‹[E] = 0|[E] = 0› it would be wrong.");
+        pen.say("The gap depends on time by itself (a moving wall, or a driven coordinate), so the energy of the free coordinates jumps by ‹−# @_t|-#\\,@_t›: with ‹[Ⓔ] = 0|[Ⓔ] = 0› it would be wrong.");
     }
     conditions(pen, wall, &normal);
-    closed(pen, k);
+    closed(pen, k, wall);
     hybrid(pen, wall);
 }
 
@@ -137,8 +137,8 @@ fn conditions(pen: &mut Pen<'_>, wall: &WallMechanics, normal: &Formula) {
     let impulse = pen.impulse.clone();
     let labels: Vec<Formula> = multipliers.iter().map(|&mu| pen.formula(mu)).collect();
     let mut rows: Vec<Vec<Vec<Inline>>> = Vec::new();
-    let annihilator = pen.pair(r"(T∂Q)° is spanned by |(T\partial Q)^{\circ} = \operatorname{span}\,\{");
-    let close = Formula::new("", r"\}");
+    let annihilator = Formula::new("(T∂Q)° = span { ", r"(T\partial Q)^{\circ} = \operatorname{span}\,\{");
+    let close = Formula::new(" }", r"\}");
     rows.push(vec![inlines("wall"), math(annihilator.then(normal).then(&close))]);
     if has_rows(pen) {
         let mut forms = Formula::default();
@@ -149,7 +149,7 @@ fn conditions(pen: &mut Pen<'_>, wall: &WallMechanics, normal: &Formula) {
             let form = one_form(pen, &row.normal);
             forms = forms.then(&form);
         }
-        let annihilator = pen.pair(r"Δ° is spanned by |\Delta^{\circ} = \operatorname{span}\,\{");
+        let annihilator = Formula::new("Δ° = span { ", r"\Delta^{\circ} = \operatorname{span}\,\{");
         rows.push(vec![inlines("rows"), math(annihilator.then(&forms).then(&close))]);
     }
     let space = if has_rows(pen) {
@@ -165,7 +165,7 @@ fn conditions(pen: &mut Pen<'_>, wall: &WallMechanics, normal: &Formula) {
         let right = pen.combination(&parts, true);
         rows.push(vec![inlines(if slot == 0 { space } else { "" }), math(equal(&left, &right))]);
     }
-    let energy = pen.pair(r"E⁺ − E⁻|E^{+} - E^{-}");
+    let energy = pen.pair(r"Ⓔ⁺ − Ⓔ⁻|Ⓔ^{+} - Ⓔ^{-}");
     let mut parts = vec![(pen.negative(wall.gap_t), impulse.clone())];
     for (row, mu) in mechanics.rows.iter().zip(&labels) {
         parts.push((pen.negative(row.drift), mu.clone()));
@@ -196,7 +196,7 @@ fn conditions(pen: &mut Pen<'_>, wall: &WallMechanics, normal: &Formula) {
 }
 
 /// The closed form of the law.
-fn closed(pen: &mut Pen<'_>, k: usize) {
+fn closed(pen: &mut Pen<'_>, k: usize, wall: &WallMechanics) {
     let mechanics = pen.mechanics;
     let Some(form) = mechanics.forms.impacts.get(k).and_then(Option::as_ref) else {
         if mechanics.quadratic && !matches!(mechanics.dynamics, Dynamics::Degenerate(_)) {
@@ -204,9 +204,31 @@ fn closed(pen: &mut Pen<'_>, k: usize) {
         }
         return;
     };
+    // Written out when that can be read, else through S n.
+    const READABLE: usize = 110;
+    let explicit = form.velocity_after.iter().all(|&e| pen.formula(e).width <= READABLE);
     pen.say("Its solution, with the velocities on the right those before the impact:");
     let mut list = pen.equation(pen.pair(r"n·S n|n\cdot S n"), "=", form.inverse_mass);
-    list.extend(pen.equation(pen.impulse.clone(), "=", form.impulse));
+    let impulse = pen.impulse.clone();
+    if explicit {
+        list.extend(pen.equation(impulse, "=", form.impulse));
+    } else {
+        for (slot, &i) in mechanics.free.iter().enumerate() {
+            let name = pen.name(&mechanics.model.coordinates[i].name);
+            list.extend(pen.equation(pen.sub("(S n)", "(S n)", &name), "=", form.direction[slot]));
+        }
+        let factor = if pen.dag.is_one(wall.restitution) {
+            Formula::pair("2")
+        } else {
+            let e = pen.factor(wall.restitution);
+            Formula::new(format!("(1 + {})", e.unicode), format!("(1 + {})", e.latex))
+        };
+        let right = pen.pair(&format!(
+            r"−{} @̇/(n·S n)|-\frac{{{}\,\dot{{@}}}}{{n\cdot S n}}",
+            factor.unicode, factor.latex
+        ));
+        list.push(whole(impulse, "=", right));
+    }
     for (row, &mu) in mechanics.rows.iter().zip(&form.reaction_impulse) {
         let left = pen.sub("μ", r"\mu", &pen.label(&row.name));
         list.extend(pen.equation(left, "=", mu));
@@ -216,11 +238,17 @@ fn closed(pen: &mut Pen<'_>, k: usize) {
     for (slot, &i) in mechanics.free.iter().enumerate() {
         let v = pen.formula(mechanics.model.coordinates[i].velocity);
         let left = pen.marked(&v, true);
-        list.extend(pen.equation(left, "=", form.velocity_after[slot]));
+        if explicit {
+            list.extend(pen.equation(left, "=", form.velocity_after[slot]));
+        } else {
+            let name = pen.name(&mechanics.model.coordinates[i].name);
+            let step = pen.impulse.then(&Formula::new("·", r"\,")).then(&pen.sub("(S n)", "(S n)", &name));
+            list.push(whole(left, "=", v.then(&Formula::pair(" + ")).then(&step)));
+        }
     }
     pen.equations(list);
     if !mechanics.drives.is_empty() {
-        pen.say("The drives take part: the driving impulse of a driven coordinate is ‹[p_k] − # n_k − (Aᵀμ)_k|[p_k] - #\\,n_k - (A^{\\top}\\mu)_k›.");
+        pen.say("The drives take part: the driving impulse of a driven coordinate is ‹[p_k] − # n_k − (Ⓐᵀμ)_k|[p_k] - #\\,n_k - (Ⓐ^{\\top}\\mu)_k›.");
     }
 }
 
@@ -245,7 +273,7 @@ fn hybrid(pen: &mut Pen<'_>, wall: &WallMechanics) {
         ));
         pen.say("‹v^⊥|v^{\\perp}› is the part of the velocity normal to the wall in the metric of the kinetic energy.");
     } else {
-        pen.law(r"p⁻ ↦ p⁺ = p⁻ + # n + Aᵀμ|p^{-} \mapsto p^{+} = p^{-} + #\,n + A^{\top}\mu");
+        pen.law(r"p⁻ ↦ p⁺ = p⁻ + # n + Ⓐᵀμ|p^{-} \mapsto p^{+} = p^{-} + #\,n + Ⓐ^{\top}\mu");
     }
     let known = |s: carom_expr::Symbol| {
         let symbol = mechanics.model.dag.symbol_expr(s);

@@ -4,7 +4,7 @@ use super::document::{Block, Document, Equation, Formula, Inline, Right, lines_o
 use super::pen::escape_text;
 
 /// Characters of mathematics that fit a line.
-const LINE: usize = 72;
+const LINE: usize = 96;
 
 /// Renders as a standalone LaTeX document.
 pub fn render(document: &Document) -> String {
@@ -76,7 +76,7 @@ pub fn display(equations: &[Equation], number: Option<u32>) -> String {
     let tag = number.map(|n| format!("\\tag{{{n}}}")).unwrap_or_default();
     match &lines[..] {
         [only] => format!("{}{tag}", only.replacen('&', "", 1)),
-        _ => format!("\\begin{{aligned}}\n{}\n\\end{{aligned}}{tag}", lines.join(" \\\\\n")),
+        _ => format!("\\begin{{aligned}}\n{}\n\\end{{aligned}}{tag}", lines.join(" \\\\[3pt]\n")),
     }
 }
 

@@ -1,11 +1,31 @@
 //! Writing a document about one model: the expressions of the model as formulas, text with mathematics in it.
 
-use super::document::{Block, Document, Equation, Formula, Inline, Right, inlines};
-use carom_expr::{Dag, Expr, Node, Printer, Rational, Style};
+use super::document::{Block, Document, Equation, Formula, Inline, Right, display_width, inlines};
+use carom_expr::{Dag, Expr, Node, Printer, Rational, Style, Term};
 use carom_mech::Mechanics;
+use std::cell::RefCell;
+use std::collections::HashSet;
 
 /// Wider expressions are written with names for their repeated parts.
 const WIDEST: usize = 1500;
+/// A term that does not fit a line gets names for the sums in it.
+const WIDE_TERM: usize = 84;
+/// Sums narrower than this are not worth a name.
+const SMALL: usize = 14;
+
+/// Quantities of the theory: the mark in texts, the letter, and its script form in Unicode and LaTeX.
+const LETTERS: [(char, char, &str, &str); 9] = [
+    ('Ⓛ', 'L', "ℒ", r"\mathcal{L}"),
+    ('Ⓣ', 'T', "𝒯", r"\mathcal{T}"),
+    ('Ⓥ', 'V', "𝒱", r"\mathcal{V}"),
+    ('Ⓗ', 'H', "ℋ", r"\mathcal{H}"),
+    ('Ⓔ', 'E', "ℰ", r"\mathcal{E}"),
+    ('Ⓦ', 'W', "𝒲", r"\mathcal{W}"),
+    ('Ⓠ', 'Q', "𝒬", r"\mathcal{Q}"),
+    // Script A is the action.
+    ('Ⓐ', 'A', "𝖠", r"\mathrm{A}"),
+    ('Ⓡ', 'R', "ℛ", r"\mathcal{R}"),
+];
 
 /// A document in the making.
 pub struct Pen<'a> {
@@ -17,6 +37,12 @@ pub struct Pen<'a> {
     named: Vec<(Expr, Formula)>,
     document: Document,
     equations: u32,
+    /// Sums that were given a name because a term would not fit a line.
+    abbreviations: RefCell<Vec<(Expr, Formula)>>,
+    /// Letters of the theory that the model uses itself.
+    scripted: Vec<char>,
+    /// The letter of abbreviations: σ, unless the model has a `sigma` of its own.
+    abbreviation: (&'static str, &'static str),
     /// The letter for gaps: φ, unless the model has a `phi` of its own.
     pub gap: Formula,
     /// The letter for impulses: λ, unless the model has a `lambda` of its own.
@@ -34,12 +60,25 @@ impl<'a> Pen<'a> {
         };
         let gap = if has("phi") || has("φ") { ("Φ", r"\Phi") } else { ("φ", r"\varphi") };
         let impulse = if has("lambda") || has("λ") { ("Λ", r"\Lambda") } else { ("λ", r"\lambda") };
+        let scripted: Vec<char> =
+            LETTERS.iter().map(|l| l.1).filter(|l| has(l.encode_utf8(&mut [0; 4]))).collect();
+        let sigma = mechanics
+            .model
+            .parameters
+            .iter()
+            .map(|p| &p.name)
+            .chain(mechanics.model.coordinates.iter().map(|c| &c.name))
+            .any(|name| name.starts_with("sigma") || name.starts_with('σ'));
+        let abbreviation = if sigma { ("s", "s") } else { ("σ", r"\sigma") };
         Pen {
+            scripted,
+            abbreviation,
             mechanics,
             dag,
             named: Vec::new(),
             document: Document { title: title.to_string(), blocks: Vec::new() },
             equations: 0,
+            abbreviations: RefCell::default(),
             gap: Formula::new(gap.0, gap.1),
             impulse: Formula::new(impulse.0, impulse.1),
         }
@@ -95,6 +134,38 @@ impl<'a> Pen<'a> {
     /// `Σ coefficient·symbol` with the symbol last (`R cos φ dφ`) or first (`λ R cos φ`); 0 when there is none.
     pub fn combination(&mut self, parts: &[(Expr, Formula)], symbol_first: bool) -> Formula {
         let mut out = Formula::default();
+        for (negative, term) in self.summands(parts, symbol_first) {
+            let sign = match (out.latex.is_empty(), negative) {
+                (true, false) => Formula::default(),
+                (true, true) => Formula::new("−", "-"),
+                (false, false) => Formula::new(" + ", " + "),
+                (false, true) => Formula::new(" − ", " - "),
+            };
+            out = out.then(&sign).then(&term);
+        }
+        if out.latex.is_empty() { Formula::new("0", "0") } else { out }
+    }
+
+    /// The same as the right side of an equation that may be broken between terms.
+    pub fn breakable(&mut self, parts: &[(Expr, Formula)]) -> Right {
+        let summands = self.summands(parts, false);
+        if summands.is_empty() {
+            return Right::Whole(Formula::new("0", "0"));
+        }
+        let term = |text: &String, negative: &bool, width: usize| Term {
+            negative: *negative,
+            text: text.clone(),
+            width,
+        };
+        Right::Terms {
+            unicode: summands.iter().map(|(n, f)| term(&f.unicode, n, display_width(&f.unicode))).collect(),
+            latex: summands.iter().map(|(n, f)| term(&f.latex, n, f.width)).collect(),
+        }
+    }
+
+    /// The summands that are not zero, and whether each is subtracted.
+    fn summands(&mut self, parts: &[(Expr, Formula)], symbol_first: bool) -> Vec<(bool, Formula)> {
+        let mut out = Vec::new();
         for (coefficient, symbol) in parts {
             if self.is_zero(*coefficient) {
                 continue;
@@ -117,15 +188,9 @@ impl<'a> Pen<'a> {
                 let (a, b) = if symbol_first { (symbol, &factor) } else { (&factor, symbol) };
                 a.then(&space).then(b)
             };
-            let sign = match (out.latex.is_empty(), negative) {
-                (true, false) => Formula::default(),
-                (true, true) => Formula::new("−", "-"),
-                (false, false) => Formula::new(" + ", " + "),
-                (false, true) => Formula::new(" − ", " - "),
-            };
-            out = out.then(&sign).then(&term);
+            out.push((negative, term));
         }
-        if out.latex.is_empty() { Formula::new("0", "0") } else { out }
+        out
     }
 
     /// A name of the model: `theta1'`.
@@ -135,10 +200,19 @@ impl<'a> Pen<'a> {
         Formula::new(unicode, latex)
     }
 
+    /// The rate of a symbol: dots over it.
+    pub fn rate(&self, symbol: Expr) -> Formula {
+        match self.dag.as_symbol(symbol) {
+            Some(s) => self.name(&format!("{}'", self.dag.symbol_name(s))),
+            None => self.formula(symbol),
+        }
+    }
+
     /// `base` with a subscript.
     pub fn sub(&self, base: &str, latex_base: &str, index: &Formula) -> Formula {
-        let unicode = format!("{base}_{}", index.unicode);
-        let latex = format!("{latex_base}_{{{}}}", index.latex);
+        let base = self.pair(&format!("{base}|{latex_base}"));
+        let unicode = format!("{}_{}", base.unicode, index.unicode);
+        let latex = format!("{}_{{{}}}", base.latex, index.latex);
         let width = index.width + 1;
         Formula { unicode, latex, width }
     }
@@ -184,37 +258,57 @@ impl<'a> Pen<'a> {
         self.document.blocks.push(Block::Table(head, rows));
     }
 
-    /// Text with the letters of gap and impulse put in.
+    /// Text with the letters of the theory put in: `@` and `#` for gap and impulse, circled letters for quantities
+    /// such as L and E, which are written in script when the model itself uses the plain letter. Only mathematics
+    /// is touched, never code.
     pub fn letters(&self, text: &str) -> String {
-        // Inside ‹unicode|latex› the part after the bar is LaTeX.
         let mut out = String::with_capacity(text.len());
-        let mut latex = false;
-        for c in text.chars() {
-            match c {
-                '‹' => latex = false,
-                '|' => latex = true,
-                '›' => latex = false,
-                _ => {}
+        let mut rest = text;
+        while let Some(at) = rest.find(['‹', '`']) {
+            out.push_str(&rest[..at]);
+            let code = rest[at..].starts_with('`');
+            let (open, close) = if code { (1, '`') } else { ('‹'.len_utf8(), '›') };
+            let inner = &rest[at + open..];
+            let end = inner.find(close).unwrap_or(inner.len());
+            if code {
+                out.push_str(&format!("`{}`", &inner[..end]));
+            } else {
+                let formula = self.pair(&inner[..end]);
+                out.push_str(&format!("‹{}|{}›", formula.unicode, formula.latex));
             }
-            match (c, latex) {
-                ('@', false) => out.push_str(&self.gap.unicode),
-                ('@', true) => out.push_str(&self.gap.latex),
-                ('#', false) => out.push_str(&self.impulse.unicode),
-                ('#', true) => out.push_str(&self.impulse.latex),
-                _ => out.push(c),
-            }
+            rest = inner.get(end + close.len_utf8()..).unwrap_or("");
         }
+        out.push_str(rest);
         out
     }
 
     /// A formula written as `unicode|latex`, letters put in.
     pub fn pair(&self, text: &str) -> Formula {
         let (unicode, latex) = text.split_once('|').unwrap_or((text, text));
-        let put = |s: &str, gap: &str, impulse: &str| s.replace('@', gap).replace('#', impulse);
+        let put = |s: &str, latex: bool, gap: &str, impulse: &str| {
+            let mut out = String::new();
+            s.chars().for_each(|c| self.letter(c, latex, &mut out));
+            out.replace('@', gap).replace('#', impulse)
+        };
         Formula::new(
-            put(unicode.trim(), &self.gap.unicode, &self.impulse.unicode),
-            put(latex.trim(), &self.gap.latex, &self.impulse.latex),
+            put(unicode.trim(), false, &self.gap.unicode, &self.impulse.unicode),
+            put(latex.trim(), true, &self.gap.latex, &self.impulse.latex),
         )
+    }
+
+    /// A character of a text, circled letters replaced.
+    fn letter(&self, c: char, latex: bool, out: &mut String) {
+        match LETTERS.iter().find(|l| l.0 == c) {
+            None => out.push(c),
+            Some(&(_, plain, _, _)) if !self.scripted.contains(&plain) => out.push(plain),
+            Some(&(_, _, unicode, tex)) => out.push_str(if latex { tex } else { unicode }),
+        }
+    }
+
+    /// Letters of the theory that the model uses itself, and how they are written instead.
+    pub fn scripted(&self) -> Vec<(String, Formula)> {
+        let used = LETTERS.iter().filter(|l| self.scripted.contains(&l.1));
+        used.map(|l| (l.1.to_string(), Formula::new(l.2, l.3))).collect()
     }
 
     /// A displayed formula of the theory, numbered.
@@ -227,9 +321,22 @@ impl<'a> Pen<'a> {
 
     /// Displayed equations of this model.
     pub fn equations(&mut self, equations: Vec<Equation>) {
-        if !equations.is_empty() {
-            self.document.blocks.push(Block::Equations(equations, None));
+        if equations.is_empty() {
+            return;
         }
+        // Abbreviations stand once, after what they abbreviate.
+        let known = self.abbreviations.borrow();
+        let (mut parts, mut shown): (Vec<Equation>, Vec<Equation>) =
+            equations.into_iter().partition(|e| known.iter().any(|(_, name)| *name == e.left));
+        drop(known);
+        let mut seen: Vec<Formula> = Vec::new();
+        parts.retain(|e| {
+            let new = !seen.contains(&e.left);
+            seen.push(e.left.clone());
+            new
+        });
+        shown.extend(parts);
+        self.document.blocks.push(Block::Equations(shown, None));
     }
 
     /// `left = e`, broken between terms when long, with names for repeated parts when very long.
@@ -238,15 +345,92 @@ impl<'a> Pen<'a> {
         self.equations(equations);
     }
 
-    /// `left relation e`, preceded by what abbreviates it.
+    /// `left relation e`, followed by what abbreviates it.
     pub fn equation(&self, left: Formula, relation: &str, e: Expr) -> Vec<Equation> {
         let relation = Formula::pair(relation);
         let latex = self.printer(Style::Latex).terms(e);
         let width: usize = latex.iter().map(|t| t.width + 3).sum();
-        if width <= WIDEST && !latex.iter().any(|t| t.text.contains("too long to print")) {
-            let unicode = self.printer(Style::Unicode).terms(e);
-            return vec![Equation { left, relation, right: Right::Terms { unicode, latex } }];
+        if width > WIDEST || latex.iter().any(|t| t.text.contains("too long to print")) {
+            return self.shared(left, relation, e);
         }
+        let mut used: Vec<(Expr, Formula)> = Vec::new();
+        let mut out = vec![self.fitted(left, relation, e, &mut used)];
+        // The abbreviations themselves, and those they need.
+        let mut next = 0;
+        while next < used.len() {
+            let (sum, name) = used[next].clone();
+            next += 1;
+            let mut inner: Vec<(Expr, Formula)> = Vec::new();
+            out.push(self.fitted(name, Formula::pair("="), sum, &mut inner));
+            used.extend(inner.into_iter().filter(|i| !used.contains(i)).collect::<Vec<_>>());
+        }
+        out
+    }
+
+    /// One equation whose terms fit a line, with the names it needs for that.
+    fn fitted(&self, left: Formula, relation: Formula, e: Expr, used: &mut Vec<(Expr, Formula)>) -> Equation {
+        loop {
+            let (mut tex, mut plain) = (self.printer(Style::Latex), self.printer(Style::Unicode));
+            for (sum, name) in used.iter() {
+                tex.name(*sum, name.latex.as_str());
+                plain.name(*sum, name.unicode.as_str());
+            }
+            let (latex, unicode) = (tex.terms(e), plain.terms(e));
+            let wide = latex.iter().zip(&unicode).any(|(l, u)| l.width.max(u.width) > WIDE_TERM);
+            let candidate = if wide { self.candidate(e, used, &tex) } else { None };
+            match candidate {
+                Some(sum) => {
+                    let name = self.abbreviation(sum);
+                    used.push((sum, name));
+                }
+                None => return Equation { left, relation, right: Right::Terms { unicode, latex } },
+            }
+        }
+    }
+
+    /// The widest sum inside `e` that a name would shorten.
+    fn candidate(&self, e: Expr, used: &[(Expr, Formula)], printer: &Printer<'_>) -> Option<Expr> {
+        let mut best: Option<(usize, Expr)> = None;
+        let mut stack = vec![e];
+        let mut seen = HashSet::new();
+        while let Some(at) = stack.pop() {
+            if !seen.insert(at) || used.iter().any(|(sum, _)| *sum == at) {
+                continue;
+            }
+            if at != e && matches!(self.dag.node(at), Node::Sum(..)) {
+                let width = printer.measured(at).1;
+                let better = best.is_none_or(|(w, b)| width > w || (width == w && at < b));
+                if width >= SMALL && better {
+                    best = Some((width, at));
+                }
+                continue;
+            }
+            self.dag.for_each_child(at, |child| stack.push(child));
+        }
+        best.map(|b| b.1)
+    }
+
+    /// The name of an abbreviated sum: the same wherever it is needed.
+    fn abbreviation(&self, sum: Expr) -> Formula {
+        let mut known = self.abbreviations.borrow_mut();
+        if let Some((_, name)) = known.iter().find(|(e, _)| *e == sum) {
+            return name.clone();
+        }
+        let number = known.len() + 1;
+        let unicode: String = number
+            .to_string()
+            .chars()
+            .filter_map(|d| d.to_digit(10))
+            .filter_map(|d| char::from_u32(0x2080 + d))
+            .collect();
+        let (plain, tex) = self.abbreviation;
+        let name = Formula::new(format!("{plain}{unicode}"), format!("{tex}_{{{number}}}"));
+        known.push((sum, name.clone()));
+        name
+    }
+
+    /// A very long expression, with names for everything that occurs twice.
+    fn shared(&self, left: Formula, relation: Formula, e: Expr) -> Vec<Equation> {
         let (printer, latex_parts) = self.dag.share(&[e], Style::Latex, "s", usize::MAX);
         let (unicode_printer, unicode_parts) = self.dag.share(&[e], Style::Unicode, "s", usize::MAX);
         let mut out: Vec<Equation> = latex_parts
@@ -266,6 +450,11 @@ impl<'a> Pen<'a> {
 /// An equation whose right side is in one piece.
 pub fn whole(left: Formula, relation: &str, right: Formula) -> Equation {
     Equation { left, relation: Formula::pair(relation), right: Right::Whole(right) }
+}
+
+/// A label of the user's as code in running text.
+pub fn quoted(label: &str) -> String {
+    format!("`{}`", label.replace('`', "'"))
 }
 
 /// Characters that LaTeX would take for its own.

@@ -1,7 +1,7 @@
 //! Constraint rows, the distribution they define, driven coordinates, the implicit form, degenerate Lagrangians.
 
 use super::document::{Equation, Formula, Inline, inlines};
-use super::pen::{Pen, whole};
+use super::pen::{Pen, quoted, whole};
 use super::smooth::multipliers;
 use carom_expr::Expr;
 use carom_mech::{DegenerateDynamics, Dynamics, RowKind};
@@ -26,12 +26,20 @@ pub fn one_form(pen: &mut Pen<'_>, entries: &[Expr]) -> Formula {
     pen.combination(&parts, false)
 }
 
-/// Σ zᵢ ∂_qᵢ over the free coordinates.
-fn vector_field(pen: &mut Pen<'_>, entries: &[Expr]) -> Formula {
+/// `left = Σ nᵢ dqᵢ`, broken when long.
+pub fn one_form_equation(pen: &mut Pen<'_>, left: Formula, entries: &[Expr]) -> Equation {
+    let free = pen.mechanics.free.clone();
+    let parts: Vec<(Expr, Formula)> =
+        free.iter().zip(entries).map(|(&i, &e)| (e, differential(pen, i))).collect();
+    Equation { left, relation: Formula::pair("="), right: pen.breakable(&parts) }
+}
+
+/// `left = Σ zᵢ ∂_qᵢ`, broken when long.
+fn vector_field(pen: &mut Pen<'_>, left: Formula, entries: &[Expr]) -> Equation {
     let free = pen.mechanics.free.clone();
     let parts: Vec<(Expr, Formula)> =
         free.iter().zip(entries).map(|(&i, &e)| (e, direction(pen, i))).collect();
-    pen.combination(&parts, false)
+    Equation { left, relation: Formula::pair("="), right: pen.breakable(&parts) }
 }
 
 /// Rows A, b, γ; Δ and Δ°; the linear system; consistency.
@@ -44,24 +52,24 @@ pub fn constraints(pen: &mut Pen<'_>) {
     let holonomic = mechanics.rows.iter().any(|r| r.kind == RowKind::Holonomic);
     let nonholonomic = mechanics.rows.iter().any(|r| r.kind == RowKind::Nonholonomic);
     if holonomic {
-        pen.say("A holonomic row ‹c(q, t) = 0› holds for all times, so its rate does too: ‹A = ∂c/∂q|A = \\partial c/\\partial q›, ‹b = ∂c/∂t|b = \\partial c/\\partial t›.");
+        pen.say("A holonomic row ‹c(q, t) = 0› holds for all times, so its rate does too: ‹Ⓐ = ∂c/∂q|Ⓐ = \\partial c/\\partial q›, ‹b = ∂c/∂t|b = \\partial c/\\partial t›.");
     }
     if nonholonomic {
         pen.say("A nonholonomic row restricts the velocities only.");
     }
-    pen.law(r"A(q, t) v + b(q, t) = 0,   A a + γ = 0,   γ = Ȧ v + ḃ|A(q,t)\,v + b(q,t) = 0,\qquad A\,a + \gamma = 0,\qquad \gamma = \dot A\,v + \dot b");
+    pen.law(r"Ⓐ(q, t) v + b(q, t) = 0,   Ⓐ a + γ = 0,   γ = Ȧ v + ḃ|Ⓐ(q,t)\,v + b(q,t) = 0,\qquad Ⓐ\,a + \gamma = 0,\qquad \gamma = \dot Ⓐ\,v + \dot b");
     for row in &mechanics.rows {
         let kind = match row.kind {
             RowKind::Holonomic => "holonomic",
             RowKind::Nonholonomic => "nonholonomic",
         };
-        pen.say(&format!("`{}`, {kind}:", row.name));
+        pen.say(&format!("{}, {kind}:", quoted(&row.name)));
         let mut list: Vec<Equation> = Vec::new();
         if let Some(c) = row.position {
             list.extend(pen.equation(Formula::pair("c"), "=", c));
         }
-        let form = one_form(pen, &row.normal);
-        list.push(whole(Formula::pair(r"A dq|A\,dq"), "=", form));
+        let left = pen.pair(r"Ⓐ dq|Ⓐ\,dq");
+        list.push(one_form_equation(pen, left, &row.normal));
         if !pen.is_zero(row.drift) {
             list.extend(pen.equation(Formula::pair("b"), "=", row.drift));
         }
@@ -69,27 +77,27 @@ pub fn constraints(pen: &mut Pen<'_>) {
         pen.equations(list);
     }
     if let Some(basis) = &mechanics.forms.distribution {
-        pen.say("The distribution ‹Δ = ker A|\\Delta = \\ker A› (the velocities the rows allow, apart from ‹b›) is spanned by");
+        pen.say("The distribution ‹Δ = ker Ⓐ|\\Delta = \\ker Ⓐ› (the velocities the rows allow, apart from ‹b›) is spanned by");
         if basis.is_empty() {
             pen.say("nothing: the rows leave no freedom.");
         }
         let mut list = Vec::new();
         for (k, vector) in basis.iter().enumerate() {
             let left = Formula::new(format!("z{}", subscript(k + 1)), format!("z_{{{}}}", k + 1));
-            list.push(whole(left, "=", vector_field(pen, vector)));
+            list.push(vector_field(pen, left, vector));
         }
         pen.equations(list);
-        pen.say("and its annihilator ‹Δ°|\\Delta^{\\circ}›, where reactions live, by the rows ‹A dq|A\\,dq› above.");
+        pen.say("and its annihilator ‹Δ°|\\Delta^{\\circ}›, where reactions live, by the rows ‹Ⓐ dq|Ⓐ\\,dq› above.");
     }
     match mechanics.dynamics {
         Dynamics::Hamiltonian(_) => {
             pen.say("The multipliers follow from inserting ‹q̇|\\dot q› and ‹ṗ|\\dot p› into the differentiated rows:");
-            pen.law(r"(A H_pp Aᵀ) μ = −[A H_pp (Q − H_q) + γ]|\bigl(A\,H_{pp}A^{\top}\bigr)\mu = -\bigl[A\,H_{pp}\,(Q - H_q) + \gamma\bigr]");
+            pen.law(r"(Ⓐ Ⓗ_pp Ⓐᵀ) μ = −[Ⓐ Ⓗ_pp (Ⓠ − Ⓗ_q) + γ]|\bigl(Ⓐ\,Ⓗ_{pp}Ⓐ^{\top}\bigr)\mu = -\bigl[Ⓐ\,Ⓗ_{pp}\,(Ⓠ - Ⓗ_q) + \gamma\bigr]");
         }
         _ => {
             pen.say("Equations of motion and differentiated rows together are one linear system for accelerations and multipliers:");
-            pen.law(r"⎡W Aᵀ; A 0⎤ [a; −μ] = [Q − h; −γ]|\begin{pmatrix} W & A^{\top}\\ A & 0\end{pmatrix}\begin{pmatrix} a\\ -\mu\end{pmatrix} = \begin{pmatrix} Q - h\\ -\gamma\end{pmatrix}");
-            pen.say("It is solvable exactly when ‹ZᵀWZ|Z^{\\top}WZ› is nonsingular, the columns of ‹Z› spanning ‹Δ|\\Delta›; ‹W› itself may be singular.");
+            pen.law(r"Ⓦ a − Ⓐᵀμ = Ⓠ − h,   Ⓐ a = −γ|\begin{pmatrix} Ⓦ & Ⓐ^{\top}\\ Ⓐ & 0\end{pmatrix}\begin{pmatrix} a\\ -\mu\end{pmatrix} = \begin{pmatrix} Ⓠ - h\\ -\gamma\end{pmatrix}");
+            pen.say("It is solvable exactly when ‹ZᵀⓌZ|Z^{\\top}ⓌZ› is nonsingular, the columns of ‹Z› spanning ‹Δ|\\Delta›; ‹Ⓦ› itself may be singular.");
         }
     }
     pen.say("Consistency. At the start every row must hold, and every holonomic row also by position:");
@@ -126,7 +134,7 @@ pub fn drives(pen: &mut Pen<'_>) {
     }
     pen.heading(1, "Driven coordinates");
     pen.say("A coordinate with prescribed motion ‹q_k = f(t)|q_k = f(t)› has no equation of its own: ‹f›, ‹ḟ|\\dot f›, ‹f̈|\\ddot f› are inserted in the others. The equation that was removed gives the force that drives it (‹f_i|f_i›: forces of walls in contact):");
-    pen.law(r"F_k = d/dt ∂L/∂v_k − ∂L/∂q_k − Q_k − (Aᵀμ)_k − Σ f_i n_{i,k}|F_k = \frac{d}{dt}\frac{\partial L}{\partial v_k} - \frac{\partial L}{\partial q_k} - Q_k - (A^{\top}\mu)_k - \sum_i f_i\,n_{i,k}");
+    pen.law(r"F_k = d/dt ∂Ⓛ/∂v_k − ∂Ⓛ/∂q_k − Ⓠ_k − (Ⓐᵀμ)_k − Σ f_i n_{i,k}|F_k = \frac{d}{dt}\frac{\partial Ⓛ}{\partial v_k} - \frac{\partial Ⓛ}{\partial q_k} - Ⓠ_k - (Ⓐ^{\top}\mu)_k - \sum_i f_i\,n_{i,k}");
     for (slot, drive) in mechanics.drives.iter().enumerate() {
         let coordinate = &mechanics.model.coordinates[drive.coordinate];
         if let Some(driven) = &coordinate.driven {
@@ -161,15 +169,15 @@ pub fn implicit(pen: &mut Pen<'_>) {
         return;
     }
     pen.heading(1, "Implicit form");
-    pen.say("On (‹q›, ‹v›, ‹p›) together, without asking that ‹p = ∂L/∂v|p = \\partial L/\\partial v› can be solved for ‹v› (the Lagrange–d’Alembert–Pontryagin principle, which varies ‹q›, ‹v› and ‹p› independently):");
+    pen.say("On (‹q›, ‹v›, ‹p›) together, without asking that ‹p = ∂Ⓛ/∂v|p = \\partial Ⓛ/\\partial v› can be solved for ‹v› (the Lagrange–d’Alembert–Pontryagin principle, which varies ‹q›, ‹v› and ‹p› independently):");
     if mechanics.rows.is_empty() {
-        pen.law(r"q̇ = v,   p = ∂L/∂v,   ṗ = ∂L/∂q + Q|\dot q = v,\qquad p = \frac{\partial L}{\partial v},\qquad \dot p = \frac{\partial L}{\partial q} + Q");
+        pen.law(r"q̇ = v,   p = ∂Ⓛ/∂v,   ṗ = ∂Ⓛ/∂q + Ⓠ|\dot q = v,\qquad p = \frac{\partial Ⓛ}{\partial v},\qquad \dot p = \frac{\partial Ⓛ}{\partial q} + Ⓠ");
         pen.say("Without constraint rows ‹Δ|\\Delta› is everything and ‹Δ° = 0|\\Delta^{\\circ} = 0›.");
     } else {
-        pen.law(r"q̇ = v ∈ Δ,   p = ∂L/∂v,   ṗ − ∂L/∂q − Q ∈ Δ°|\dot q = v \in \Delta,\qquad p = \frac{\partial L}{\partial v},\qquad \dot p - \frac{\partial L}{\partial q} - Q \in \Delta^{\circ}");
+        pen.law(r"q̇ = v ∈ Δ,   p = ∂Ⓛ/∂v,   ṗ − ∂Ⓛ/∂q − Ⓠ ∈ Δ°|\dot q = v \in \Delta,\qquad p = \frac{\partial Ⓛ}{\partial v},\qquad \dot p - \frac{\partial Ⓛ}{\partial q} - Ⓠ \in \Delta^{\circ}");
         let affine = mechanics.rows.iter().any(|r| !pen.is_zero(r.drift));
         if affine {
-            pen.say("The rows have a part ‹b› without velocities, so ‹v ∈ Δ|v\\in\\Delta› reads ‹A v + b = 0|A\\,v + b = 0›.");
+            pen.say("The rows have a part ‹b› without velocities, so ‹v ∈ Δ|v\\in\\Delta› reads ‹Ⓐ v + b = 0|Ⓐ\\,v + b = 0›.");
         }
     }
     let multipliers = multipliers(pen);
@@ -201,13 +209,13 @@ pub fn implicit(pen: &mut Pen<'_>) {
 /// Hidden constraints of a degenerate Lagrangian.
 pub fn degenerate(pen: &mut Pen<'_>, d: &DegenerateDynamics) {
     pen.heading(1, "Hidden constraints");
-    pen.say("‹ZᵀWZ|Z^{\\top}WZ› is singular: the Lagrangian is degenerate, and the equations do not give every acceleration. Differentiating, and taking combinations of equations in which the accelerations cancel, leaves conditions that hold along every motion:");
+    pen.say("‹ZᵀⓌZ|Z^{\\top}ⓌZ› is singular: the Lagrangian is degenerate, and the equations do not give every acceleration. Differentiating, and taking combinations of equations in which the accelerations cancel, leaves conditions that hold along every motion:");
     let rows = d
         .conditions
         .iter()
         .map(|condition| {
             let formula = pen.formula(condition.expr).then(&Formula::pair(" = 0"));
-            vec![inlines(&condition.name.replace(['‹', '›'], "")), vec![Inline::Math(formula)]]
+            vec![inlines(&condition.name.replace(['‹', '›', '`', '@', '#'], "")), vec![Inline::Math(formula)]]
         })
         .collect();
     pen.table(&["found as", "condition"], rows);

@@ -1,7 +1,7 @@
 //! Smooth motion: the model, its Lagrangian, the principle, the Euler–Lagrange equations, the energy.
 
 use super::document::{Equation, Formula, Inline, Right, inlines};
-use super::pen::Pen;
+use super::pen::{Pen, quoted};
 use carom_expr::Expr;
 use carom_mech::{Action, Direction, Dynamics, ForceKind, LagrangianDynamics, Physics};
 
@@ -39,6 +39,12 @@ pub fn model(pen: &mut Pen<'_>) {
         }
     }
     pen.say(&format!("{}.", parts.join(", ")));
+    for (plain, script) in pen.scripted() {
+        pen.say(&format!(
+            "The theory’s {plain} is written ‹{}|{}› here, because the model has a name `{plain}` of its own.",
+            script.unicode, script.latex
+        ));
+    }
     let rows = model
         .coordinates
         .iter()
@@ -97,15 +103,16 @@ pub fn lagrangian(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
     }
     match (&model.physics, &mechanics.energy_terms[..]) {
         (Physics::Energies { .. }, &[kinetic, potential]) => {
+            let potential = pen.dag.simplify(potential);
             pen.say("Kinetic and potential energy, and their difference:");
-            let mut equations = pen.equation(Formula::pair("T"), "=", kinetic);
-            equations.extend(pen.equation(Formula::pair("V"), "=", potential));
-            equations.extend(pen.equation(Formula::pair("L = T − V|L = T - V"), "=", l.lagrangian));
+            let mut equations = pen.equation(pen.pair("Ⓣ"), "=", kinetic);
+            equations.extend(pen.equation(pen.pair("Ⓥ"), "=", potential));
+            equations.extend(pen.equation(pen.pair("Ⓛ = Ⓣ − Ⓥ|Ⓛ = Ⓣ - Ⓥ"), "=", l.lagrangian));
             pen.equations(equations);
         }
         _ => {
             pen.say("The model gives the Lagrangian itself:");
-            pen.equals(Formula::pair("L"), l.lagrangian);
+            pen.equals(pen.pair("Ⓛ"), l.lagrangian);
         }
     }
     forces(pen, &l.generalized_force);
@@ -120,8 +127,8 @@ pub fn forces(pen: &mut Pen<'_>, generalized: &[Expr]) {
     }
     pen.heading(2, "Forces without a potential");
     if let Some(r) = model.dissipation {
-        pen.say("Rayleigh's function ‹R›; its force is ‹−∂R/∂v|-\\partial R/\\partial v›:");
-        pen.equals(Formula::pair("R"), r);
+        pen.say("Rayleigh's function ‹Ⓡ›; its force is ‹−∂Ⓡ/∂v|-\\partial Ⓡ/\\partial v›:");
+        pen.equals(pen.pair("Ⓡ"), r);
     }
     let mut point = false;
     for force in &model.forces {
@@ -139,23 +146,23 @@ pub fn forces(pen: &mut Pen<'_>, generalized: &[Expr]) {
                     relation: Formula::pair("="),
                     right: Right::Matrix(rows),
                 };
-                pen.say(&format!("`{}` acts at a point:", force.name));
+                pen.say(&format!("{} acts at a point:", quoted(&force.name)));
                 let equations = vec![matrix(r, list(pen, at)), matrix(f, list(pen, vector))];
                 pen.equations(equations);
             }
             ForceKind::Generalized(_) => {
-                pen.say(&format!("`{}` is given as a generalized force.", force.name));
+                pen.say(&format!("{} is given as a generalized force.", quoted(&force.name)));
             }
         }
     }
     if point {
         pen.say("A force ‹F› at a point ‹r(q, t)› does the work ‹F·δr = F·(∂r/∂q) δq|F\\cdot\\delta r = F\\cdot(\\partial r/\\partial q)\\,\\delta q›, so");
-        pen.law(r"Q = Σ (∂r/∂q)ᵀ F|Q = \sum \Bigl(\frac{\partial r}{\partial q}\Bigr)^{\!\top} F");
+        pen.law(r"Ⓠ = Σ (∂r/∂q)ᵀ F|Ⓠ = \sum \Bigl(\frac{\partial r}{\partial q}\Bigr)^{\!\top} F");
     }
     pen.say("All forces together, per free coordinate:");
     let mut equations = Vec::new();
     for (slot, &i) in mechanics.free.iter().enumerate() {
-        let left = pen.sub("Q", "Q", &pen.name(&model.coordinates[i].name));
+        let left = pen.sub("Ⓠ", "Ⓠ", &pen.name(&model.coordinates[i].name));
         equations.extend(pen.equation(left, "=", generalized[slot]));
     }
     pen.equations(equations);
@@ -167,26 +174,26 @@ pub fn principle(pen: &mut Pen<'_>) {
     let forced = !mechanics.model.forces.is_empty() || mechanics.model.dissipation.is_some();
     pen.heading(1, "From the action to the equations of motion");
     pen.say("The action of a path from ‹t₀|t_0› to ‹t₁|t_1› is");
-    pen.law(r"𝒜[q] = ∫ L(q, q̇, t) dt|\mathcal{A}[q] = \int_{t_0}^{t_1} L(q, \dot q, t)\,dt");
+    pen.law(r"𝒜[q] = ∫ Ⓛ(q, q̇, t) dt|\mathcal{A}[q] = \int_{t_0}^{t_1} Ⓛ(q, \dot q, t)\,dt");
     pen.say("Move the path a little, ‹q + εη|q + \\varepsilon\\eta› with ‹η = 0|\\eta = 0› at both ends, differentiate at ‹ε = 0|\\varepsilon = 0›, and integrate the term with ‹η̇|\\dot\\eta› by parts; the boundary terms vanish with ‹η|\\eta›:");
-    pen.law(r"δ𝒜 = ∫ (∂L/∂q − d/dt ∂L/∂v)·η dt|\delta\mathcal{A} = \int_{t_0}^{t_1}\Bigl(\frac{\partial L}{\partial q} - \frac{d}{dt}\frac{\partial L}{\partial v}\Bigr)\cdot\eta\;dt");
+    pen.law(r"δ𝒜 = ∫ (∂Ⓛ/∂q − d/dt ∂Ⓛ/∂v)·η dt|\delta\mathcal{A} = \int_{t_0}^{t_1}\Bigl(\frac{\partial Ⓛ}{\partial q} - \frac{d}{dt}\frac{\partial Ⓛ}{\partial v}\Bigr)\cdot\eta\;dt");
     if forced {
-        pen.say("Forces without a potential add their virtual work ‹∫ Q·η dt|\\int Q\\cdot\\eta\\,dt› (the Lagrange–d’Alembert principle).");
+        pen.say("Forces without a potential add their virtual work ‹∫ Ⓠ·η dt|\\int Ⓠ\\cdot\\eta\\,dt› (the Lagrange–d’Alembert principle).");
     }
-    let force = if forced { ("Q", "Q") } else { ("0", "0") };
+    let force = if forced { ("Ⓠ", "Ⓠ") } else { ("0", "0") };
     if mechanics.rows.is_empty() {
         pen.say("It vanishes for every ‹η|\\eta› exactly when");
         pen.law(&format!(
-            r"d/dt ∂L/∂v − ∂L/∂q = {}|\frac{{d}}{{dt}}\frac{{\partial L}}{{\partial v}} - \frac{{\partial L}}{{\partial q}} = {}",
+            r"d/dt ∂Ⓛ/∂v − ∂Ⓛ/∂q = {}|\frac{{d}}{{dt}}\frac{{\partial Ⓛ}}{{\partial v}} - \frac{{\partial Ⓛ}}{{\partial q}} = {}",
             force.0, force.1
         ));
     } else {
-        let (plain, tex) = if forced { ("Q + ", "Q + ") } else { ("", "") };
-        pen.say("Only displacements that respect the constraint rows are admitted, ‹A η = 0|A\\,\\eta = 0›. What vanishes for all of those is a combination of the rows, with multipliers ‹μ|\\mu›:");
+        let (plain, tex) = if forced { ("Ⓠ + ", "Ⓠ + ") } else { ("", "") };
+        pen.say("Only displacements that respect the constraint rows are admitted, ‹Ⓐ η = 0|Ⓐ\\,\\eta = 0›. What vanishes for all of those is a combination of the rows, with multipliers ‹μ|\\mu›:");
         pen.law(&format!(
-            r"d/dt ∂L/∂v − ∂L/∂q = {plain}Aᵀμ,   A v + b = 0|\frac{{d}}{{dt}}\frac{{\partial L}}{{\partial v}} - \frac{{\partial L}}{{\partial q}} = {tex}A^{{\top}}\mu,\qquad A\,v + b = 0"
+            r"d/dt ∂Ⓛ/∂v − ∂Ⓛ/∂q = {plain}Ⓐᵀμ,   Ⓐ v + b = 0|\frac{{d}}{{dt}}\frac{{\partial Ⓛ}}{{\partial v}} - \frac{{\partial Ⓛ}}{{\partial q}} = {tex}Ⓐ^{{\top}}\mu,\qquad Ⓐ\,v + b = 0"
         ));
-        pen.say("‹Aᵀμ|A^{\\top}\\mu› is the reaction, a generalized force. Texts that subtract ‹zᵀc|z^{\\top}c› from ‹L› have ‹z = −μ|z = -\\mu›.");
+        pen.say("‹Ⓐᵀμ|Ⓐ^{\\top}\\mu› is the reaction, a generalized force. Texts that subtract ‹zᵀc|z^{\\top}c› from ‹Ⓛ› have ‹z = −μ|z = -\\mu›.");
     }
 }
 
@@ -194,15 +201,25 @@ pub fn principle(pen: &mut Pen<'_>) {
 pub fn equations(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
     let mechanics = pen.mechanics;
     let coordinates = &mechanics.model.coordinates;
-    pen.say("For this model. The momenta ‹p = ∂L/∂v|p = \\partial L/\\partial v›:");
+    pen.say("For this model. The momenta ‹p = ∂Ⓛ/∂v|p = \\partial Ⓛ/\\partial v›:");
     let mut list = Vec::new();
     for &i in &mechanics.free {
         list.extend(pen.equation(pen.formula(coordinates[i].momentum), "=", mechanics.momenta[i]));
     }
     pen.equations(list);
     pen.say("Carrying out ‹d/dt|d/dt› separates the accelerations from the rest:");
-    pen.law(r"W a + h = Q + Aᵀμ,   W = ∂²L/∂v∂v,   h = (∂²L/∂v∂q) v + ∂²L/∂v∂t − ∂L/∂q|W a + h = Q + A^{\top}\mu,\quad W = \frac{\partial^2 L}{\partial v\,\partial v},\quad h = \frac{\partial^2 L}{\partial v\,\partial q}\,v + \frac{\partial^2 L}{\partial v\,\partial t} - \frac{\partial L}{\partial q}");
-    matrix(pen, "W", &l.mass_matrix);
+    let forced = !mechanics.model.forces.is_empty() || mechanics.model.dissipation.is_some();
+    let right = match (forced, mechanics.rows.is_empty()) {
+        (true, true) => ("Ⓠ", "Ⓠ"),
+        (true, false) => ("Ⓠ + Ⓐᵀμ", r"Ⓠ + Ⓐ^{\top}\mu"),
+        (false, true) => ("0", "0"),
+        (false, false) => ("Ⓐᵀμ", r"Ⓐ^{\top}\mu"),
+    };
+    pen.law(&format!(
+        r"Ⓦ a + h = {},   Ⓦ = ∂²Ⓛ/∂v∂v,   h = (∂²Ⓛ/∂v∂q) v + ∂²Ⓛ/∂v∂t − ∂Ⓛ/∂q|Ⓦ a + h = {},\quad Ⓦ = \frac{{\partial^2 Ⓛ}}{{\partial v\,\partial v}},\quad h = \frac{{\partial^2 Ⓛ}}{{\partial v\,\partial q}}\,v + \frac{{\partial^2 Ⓛ}}{{\partial v\,\partial t}} - \frac{{\partial Ⓛ}}{{\partial q}}",
+        right.0, right.1
+    ));
+    matrix(pen, "Ⓦ", &l.mass_matrix);
     let mut list = Vec::new();
     for (slot, &i) in mechanics.free.iter().enumerate() {
         let left = pen.sub("h", "h", &pen.name(&coordinates[i].name));
@@ -210,9 +227,9 @@ pub fn equations(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
     }
     pen.equations(list);
     if mechanics.quadratic {
-        pen.say("For a kinetic energy ‹T = ½ vᵀW v|T = \\tfrac12 v^{\\top}W v› this ‹h› is ‹∂/∂q(W v) v − ∂T/∂q + ∂V/∂q|\\frac{\\partial}{\\partial q}(Wv)\\,v - \\frac{\\partial T}{\\partial q} + \\frac{\\partial V}{\\partial q}›: velocity terms first, then the force of the potential.");
+        pen.say("For a kinetic energy ‹Ⓣ = ½ vᵀⓌ v|Ⓣ = \\tfrac12 v^{\\top}Ⓦ v› this ‹h› is ‹∂/∂q(Ⓦ v) v − ∂Ⓣ/∂q + ∂Ⓥ/∂q|\\frac{\\partial}{\\partial q}(Ⓦv)\\,v - \\frac{\\partial Ⓣ}{\\partial q} + \\frac{\\partial Ⓥ}{\\partial q}›: velocity terms first, then the force of the potential.");
     } else {
-        pen.say("‹W› depends on the velocities: the kinetic energy is not quadratic.");
+        pen.say("‹Ⓦ› depends on the velocities: the kinetic energy is not quadratic.");
     }
     pen.say("Written out, one equation per free coordinate:");
     let multipliers = multipliers(pen);
@@ -269,11 +286,11 @@ pub fn matrix(pen: &mut Pen<'_>, name: &str, entries: &[Vec<Expr>]) {
     let columns = rows.first().map_or(0, Vec::len);
     let width: usize = (0..columns).map(|j| rows.iter().map(|r| r[j].width + 2).max().unwrap_or(0)).sum();
     if width <= WIDEST_ROW {
-        let left = Formula::pair(name);
+        let left = pen.pair(name);
         pen.equations(vec![Equation { left, relation: Formula::pair("="), right: Right::Matrix(rows) }]);
         return;
     }
-    let base = Formula::pair(name);
+    let base = pen.pair(name);
     pen.say(&format!("‹{name}› is symmetric; its entries that are not zero:"));
     let mut list = Vec::new();
     for i in 0..entries.len() {
@@ -312,13 +329,14 @@ pub fn energy(pen: &mut Pen<'_>) {
     pen.heading(1, "Energy");
     let hamiltonian = matches!(mechanics.dynamics, Dynamics::Hamiltonian(_));
     if hamiltonian {
-        pen.say("The energy ‹E› is the Hamiltonian.");
+        pen.say("The energy ‹Ⓔ› is the Hamiltonian.");
     } else {
-        pen.say("‹E = p·v − L|E = p\\cdot v - L›, as a function of the velocities:");
-        pen.equals(Formula::pair("E"), mechanics.hamiltonian);
-        if mechanics.energy != mechanics.hamiltonian {
-            pen.say("It differs from ‹T + V› because a coordinate is driven or the kinetic energy is not purely quadratic in the free velocities:");
-            pen.equals(Formula::pair("T + V"), mechanics.energy);
+        pen.say("‹Ⓔ = p·v − Ⓛ|Ⓔ = p\\cdot v - Ⓛ›, as a function of the velocities:");
+        pen.equals(pen.pair("Ⓔ"), mechanics.hamiltonian);
+        if differ(pen, mechanics.energy, mechanics.hamiltonian) {
+            pen.say("It differs from ‹Ⓣ + Ⓥ› because a coordinate is driven or the kinetic energy is not purely quadratic in the free velocities:");
+            let energy = pen.dag.simplify(mechanics.energy);
+            pen.equals(pen.pair("Ⓣ + Ⓥ"), energy);
         }
     }
     let multipliers = multipliers(pen);
@@ -330,23 +348,41 @@ pub fn energy(pen: &mut Pen<'_>) {
     let rate = pen.dag.sum(&parts);
     let (law, tex) = if hamiltonian {
         (
-            "dE/dt = Q·v + ∂H/∂t − μ·b",
-            r"\frac{dE}{dt} = Q\cdot v + \frac{\partial H}{\partial t} - \mu\cdot b",
+            "dⒺ/dt = Ⓠ·v + ∂Ⓗ/∂t − μ·b",
+            r"\frac{dⒺ}{dt} = Ⓠ\cdot v + \frac{\partial Ⓗ}{\partial t} - \mu\cdot b",
         )
     } else {
         (
-            "dE/dt = Q·v − ∂L/∂t − μ·b",
-            r"\frac{dE}{dt} = Q\cdot v - \frac{\partial L}{\partial t} - \mu\cdot b",
+            "dⒺ/dt = Ⓠ·v − ∂Ⓛ/∂t − μ·b",
+            r"\frac{dⒺ}{dt} = Ⓠ\cdot v - \frac{\partial Ⓛ}{\partial t} - \mu\cdot b",
         )
     };
     pen.say("Along smooth motion, multiplying the equations of motion by ‹v›:");
     pen.law(&format!("{law}|{tex}"));
     if pen.is_zero(rate) {
-        pen.say("Here every term is zero: ‹E› is conserved between impacts.");
+        pen.say("Here every term is zero: ‹Ⓔ› is conserved between impacts.");
     } else {
         pen.say("For this model:");
-        pen.equals(Formula::pair(r"dE/dt|\frac{dE}{dt}"), rate);
+        pen.equals(pen.pair(r"dⒺ/dt|\frac{dⒺ}{dt}"), rate);
     }
+}
+
+/// Are two expressions different functions? Decided at a few points when simplification does not tell.
+fn differ(pen: &mut Pen<'_>, a: Expr, b: Expr) -> bool {
+    let difference = pen.dag.sub(a, b);
+    let difference = pen.dag.simplify(difference);
+    if pen.is_zero(difference) {
+        return false;
+    }
+    let at = |e: Expr, k: usize| {
+        let point = |s: carom_expr::Symbol| 0.4 + ((s.index() * 7 + k * 3) % 11) as f64 / 13.0;
+        pen.dag.evaluate(e, point)
+    };
+    // Rounding of the two sums is a few units in the last place of their size.
+    (0..5).any(|k| {
+        let (x, y, d) = (at(a, k), at(b, k), at(difference, k));
+        d.abs() > 1e-12 * x.abs().max(y.abs()).max(1.0)
+    })
 }
 
 /// Events and outputs.
@@ -366,7 +402,7 @@ pub fn extras(pen: &mut Pen<'_>) {
                 Action::Stop => "the motion ends",
                 Action::Set(_) => "the state is reset, all at once:",
             };
-            pen.say(&format!("`{}`: when this {crossing} zero, {action}", event.name));
+            pen.say(&format!("{}: when this {crossing} zero, {action}", quoted(&event.name)));
             pen.equals(pen.pair("g"), derived.when);
             if let Some(condition) = derived.only_if {
                 pen.say("but only where this is positive:");
@@ -391,7 +427,7 @@ pub fn extras(pen: &mut Pen<'_>) {
     if !mechanics.warnings.is_empty() {
         pen.heading(1, "Notes");
         let notes: Vec<String> =
-            mechanics.warnings.iter().map(|w| w.message.replace(['‹', '›'], "")).collect();
+            mechanics.warnings.iter().map(|w| w.message.replace(['‹', '›', '`', '@', '#'], "")).collect();
         let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
         pen.list(&notes);
     }

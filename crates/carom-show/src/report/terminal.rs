@@ -26,7 +26,7 @@ pub fn render(document: &Document, width: usize) -> String {
                 }
             }
             Block::Equations(equations, number) => self::equations(&mut out, equations, *number, width),
-            Block::Table(head, rows) => table(&mut out, head, rows),
+            Block::Table(head, rows) => table(&mut out, head, rows, width),
         }
     }
     out
@@ -155,7 +155,7 @@ fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
 }
 
-fn table(out: &mut String, head: &[Vec<Inline>], rows: &[Vec<Vec<Inline>>]) {
+fn table(out: &mut String, head: &[Vec<Inline>], rows: &[Vec<Vec<Inline>>], width: usize) {
     let head: Vec<String> = head.iter().map(|c| flat(c)).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(|r| r.iter().map(|c| flat(c)).collect()).collect();
     let widths: Vec<usize> = (0..head.len())
@@ -170,6 +170,6 @@ fn table(out: &mut String, head: &[Vec<Inline>], rows: &[Vec<Vec<Inline>>]) {
     };
     line(out, &show(&head));
     let rules: Vec<String> = widths.iter().map(|&w| "─".repeat(w)).collect();
-    line(out, &show(&rules));
+    line(out, &show(&rules).chars().take(width).collect::<String>());
     rows.iter().for_each(|row| line(out, &show(row)));
 }

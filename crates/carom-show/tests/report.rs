@@ -1,0 +1,265 @@
+//! Derivation reports of every gallery model: complete, the same every time, and accepted by those who read them.
+
+use carom_mech::{Draft, Mechanics, derive};
+use carom_show::report;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn mechanics(text: &str, name: &str) -> Mechanics {
+    let (draft, problems) = Draft::parse(text, name);
+    assert!(problems.is_empty(), "{name}: {problems:?}");
+    let (model, _) = draft.check().unwrap_or_else(|p| panic!("{name}: {p:?}"));
+    derive(model).unwrap_or_else(|p| panic!("{name}: {p:?}"))
+}
+
+/// Every gallery model, derived once.
+fn gallery() -> &'static [(String, Mechanics)] {
+    static ALL: OnceLock<Vec<(String, Mechanics)>> = OnceLock::new();
+    ALL.get_or_init(read_gallery)
+}
+
+fn read_gallery() -> Vec<(String, Mechanics)> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(root().join("models"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    files.sort();
+    assert!(files.len() > 30);
+    files
+        .into_iter()
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let mechanics = mechanics(&text, &path.to_string_lossy());
+            (name, mechanics)
+        })
+        .collect()
+}
+
+fn model(name: &str) -> Mechanics {
+    let path = root().join("models").join(format!("{name}.toml"));
+    mechanics(&std::fs::read_to_string(&path).unwrap(), name)
+}
+
+/// Runs a program on `input` and gives back its output; fails the test when the program fails or is missing.
+fn run(program: &str, arguments: &[&str], input: &str) -> String {
+    let mut child = Command::new(program)
+        .args(arguments)
+        .current_dir(root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|e| panic!("this test needs `{program}` to be installed: {e}"));
+    let mut pipe = child.stdin.take().unwrap();
+    let input = input.to_string();
+    let writer = std::thread::spawn(move || pipe.write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().ok();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+fn json_string(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[test]
+fn katex_accepts_every_formula_of_every_gallery_report() {
+    let mut lines = String::new();
+    for (name, mechanics) in gallery() {
+        for (tex, display) in report::latex_formulas(mechanics) {
+            let (tex, from) = (json_string(&tex), json_string(name));
+            lines.push_str(&format!("{{\"tex\":{tex},\"display\":{display},\"from\":{from}}}\n"));
+        }
+    }
+    let answer = run("node", &["tests/katex-check.mjs"], &lines);
+    assert!(answer.contains(" 0 refused"), "{answer}");
+}
+
+#[test]
+fn the_json_of_every_gallery_model_is_json_and_keeps_its_contract() {
+    let mut all = String::new();
+    for (_, mechanics) in gallery() {
+        all.push_str(&report::json(mechanics, 0.25));
+        all.push('\u{1}');
+    }
+    let script = r#"
+        const pair = (e) => typeof e.text === "string" && typeof e.latex === "string";
+        const check = (ok, what) => { if (!ok) { console.log(what); process.exit(1); } };
+        const texts = require("fs").readFileSync(0, "utf8").split("\u0001").filter((t) => t);
+        for (const text of texts) {
+            const d = JSON.parse(text), n = d.free.length;
+            check(d.coordinates.length >= n && d.derive_seconds === 0.25, d.name);
+            check(pair(d.hamiltonian) && Object.values(d.momenta).every(pair), d.name + " momenta");
+            check(d.generalized_force.length === n, d.name + " Q");
+            if (d.mass_matrix) check(d.mass_matrix.length === n && d.mass_matrix.every((r) => r.length === n && r.every(pair)) && d.bias.length === n && pair(d.lagrangian), d.name + " W");
+            else check(d.velocity.length === n && d.force.length === n, d.name + " H");
+            for (const r of d.constraints) check(r.A.length === n && pair(r.b) && pair(r.gamma), d.name + " rows");
+            for (const w of d.walls) check(pair(w.gap) && w.normal.length === n && pair(w.gap_t) && pair(w.impact_law), d.name + " walls");
+        }
+        console.log(texts.length);
+    "#;
+    let count = run("node", &["-e", script], &all);
+    assert_eq!(count.trim().parse::<usize>().unwrap(), gallery().len());
+}
+
+#[test]
+fn a_report_is_the_same_every_time() {
+    for name in ["double_pendulum_wall", "rolling_disk", "jack_in_box"] {
+        let (a, b) = (model(name), model(name));
+        assert_eq!(report::html(&a), report::html(&b));
+        assert_eq!(report::json(&a, 1.0), report::json(&b, 1.0));
+        assert_eq!(report::rust(&a), report::rust(&b));
+    }
+}
+
+#[test]
+fn every_latex_file_is_a_complete_document_with_everything_closed() {
+    for (name, mechanics) in gallery() {
+        let text = report::latex(mechanics);
+        assert!(text.starts_with("\\documentclass") && text.ends_with("\\end{document}\n"), "{name}");
+        let strange: Vec<char> = text.chars().filter(|&c| c as u32 >= 0x180 && c != '–').collect();
+        assert!(strange.is_empty(), "{name}: characters a T1 font lacks: {strange:?}");
+        let mut open: Vec<&str> = Vec::new();
+        let mut depth = 0_i64;
+        for (at, _) in text.match_indices('\\') {
+            let rest = &text[at + 1..];
+            if let Some(rest) = rest.strip_prefix("begin{") {
+                open.push(rest.split('}').next().unwrap());
+            } else if let Some(rest) = rest.strip_prefix("end{") {
+                assert_eq!(open.pop(), rest.split('}').next(), "{name}");
+            } else if rest.starts_with("left")
+                && !rest.starts_with("leftarrow")
+                && !rest.starts_with("leftright")
+            {
+                depth += 1;
+            } else if rest.starts_with("right") && !rest.starts_with("rightarrow") {
+                depth -= 1;
+            }
+        }
+        assert!(open.is_empty() && depth == 0, "{name}: {open:?} {depth}");
+        let plain = text.replace("\\\\", "").replace("\\{", "").replace("\\}", "").replace("\\$", "");
+        assert_eq!(plain.matches('{').count(), plain.matches('}').count(), "{name}");
+        assert_eq!(plain.matches('$').count() % 2, 0, "{name}");
+    }
+}
+
+#[test]
+fn an_html_report_loads_nothing_from_elsewhere() {
+    for name in ["double_pendulum_wall", "kepler_wall", "point_vortices"] {
+        let html = report::html(&model(name));
+        // What KaTeX itself mentions is not loaded.
+        let (before, after) = html.split_once("<script>").unwrap();
+        let page = format!("{before}{}", after.split_once("</script>").unwrap().1);
+        for forbidden in ["src=\"", "<link", "@import", "url(http", "url(fonts", "fetch("] {
+            assert!(!page.contains(forbidden), "{name}: {forbidden}");
+        }
+        assert!(html.len() < 1_000_000, "{name}: {}", html.len());
+    }
+}
+
+#[test]
+fn generated_rust_and_c_of_every_gallery_model_compile() {
+    let directory = std::env::temp_dir().join(format!("carom-report-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let mut all = String::from("#![allow(dead_code)]\n");
+    for (name, mechanics) in gallery() {
+        all.push_str(&format!("pub mod {name} {{\n{}}}\n", report::rust(mechanics)));
+        let c = report::c(mechanics);
+        run("cc", &["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-"], &c);
+    }
+    let file = directory.join("all.rs");
+    std::fs::write(&file, all).unwrap();
+    let out = directory.to_string_lossy().into_owned();
+    run(
+        "rustc",
+        &[
+            "--edition=2021",
+            "--crate-type=lib",
+            "--emit=metadata",
+            "--out-dir",
+            &out,
+            &file.to_string_lossy(),
+        ],
+        "",
+    );
+    std::fs::remove_dir_all(&directory).ok();
+}
+
+#[test]
+fn the_double_pendulum_reads_as_in_a_textbook() {
+    let text = report::text(&model("double_pendulum_wall"), 100);
+    for line in [
+        "T = ½·(m₁ + m₂)·l₁²·θ̇₁² + ½·m₂·l₂²·θ̇₂² + m₂·l₁·l₂·θ̇₁·θ̇₂·cos(θ₁ − θ₂)",
+        "W = ⎡ (m₁ + m₂)·l₁²          m₂·l₁·l₂·cos(θ₁ − θ₂) ⎤",
+        "h_θ₁ = m₂·l₁·l₂·θ̇₂²·sin(θ₁ − θ₂) + (m₁ + m₂)·l₁·g·sin(θ₁)",
+        "/(l₁·(m₁ + m₂·sin²(θ₁ − θ₂)))",
+        "p_θ₁⁺ − p_θ₁⁻ = λ·l₁·cos(θ₁)",
+        "E⁺ − E⁻ = 0",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    assert!(!text.contains("sin(θ₁)·sin(θ₂)"), "{text}");
+}
+
+#[test]
+fn the_rolling_disk_reproduces_its_published_form() {
+    let text = report::text(&model("rolling_disk"), 100);
+    for line in [
+        "z₁ = R·cos(φ)·∂_x + R·sin(φ)·∂_y + ∂_θ",
+        "z₂ = ∂_φ",
+        "Δ° = span { dx − R·cos(φ)·dθ, dy − R·sin(φ)·dθ }",
+        "(T∂Q)° = span { −dy − R·cos(φ)·dφ }",
+        "p_x⁺ − p_x⁻ = μ_no_slip_x",
+        "p_φ⁺ − p_φ⁻ = −λ·R·cos(φ)",
+        "Φ = 10 − y − R·sin(φ)",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn the_elastic_pendulum_has_a_diagonal_mass_matrix_and_a_coriolis_term() {
+    let text = report::text(&model("elastic_pendulum"), 100);
+    for line in ["W = ⎡ m·L²  0 ⎤", "⎣ 0     m ⎦", "h_θ = 2·m·L·θ̇·L̇ + m·g·L·cos(θ)", "ℒ = T − V ="]
+    {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn names_that_other_languages_reserve_do_no_harm() {
+    let model = mechanics(
+        "coordinates = [\"lambda\", \"L\", \"in\"]\n[parameters]\nI = 2.0\nE = 1.0\nsigma = 3.0\nA = 0.5\n[energy]\n\
+         kinetic = \"I/2*lambda'^2 + E/2*L'^2 + sigma/2*in'^2\"\npotential = \"A*lambda*L + in^2\"\n[wall.a_b]\ngap = \"L + 1\"\n[wall.\"50% & #1\"]\ngap = \"in + 4\"\n",
+        "names.toml",
+    );
+    let text = report::text(&model, 80);
+    assert!(text.contains("The impulse is written Λ"), "{text}");
+    let lines: String = report::latex_formulas(&model)
+        .iter()
+        .map(|(tex, display)| format!("{{\"tex\":{},\"display\":{display}}}\n", json_string(tex)))
+        .collect();
+    run("node", &["tests/katex-check.mjs"], &lines);
+    let c = report::c(&model);
+    run("cc", &["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-"], &c);
+    assert!(report::latex(&model).contains(r"50\% \& \#1"));
+}
