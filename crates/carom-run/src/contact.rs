@@ -76,7 +76,6 @@ impl Run<'_> {
         self.keep_contact_records(&closed);
         self.settle_forces();
         self.settle_events();
-        self.reached_leg();
         Ok(())
     }
 

@@ -50,15 +50,7 @@ impl Run<'_> {
             return Ok(false);
         }
         let speed = -rates.iter().copied().fold(0.0, f64::min);
-        let sequential = self.options.impact_order == ImpactOrder::Sequential;
-        if !self.program.mechanics.quadratic {
-            self.collide_generally(&walls, &rounding)?;
-        } else if sequential && walls.len() > 1 {
-            self.collide_in_sequence(&walls, &rounding, speed)?;
-        } else {
-            let restitution: Vec<f64> = walls.iter().map(|&w| self.restitution[w]).collect();
-            self.collide_together(&walls, &rates, &restitution, true)?;
-        }
+        self.apply_law(&walls)?;
         let hits: Vec<usize> = self.motion.impacts.last().map_or_else(Vec::new, |i| i.walls.clone());
         self.history.push(self.time, &hits);
         if let Some(closing) = self.squeeze.impact(self.time.value(), speed, &hits) {
@@ -72,6 +64,31 @@ impl Run<'_> {
             return Err(Halt::new(StopReason::ImpactLimit, format!("{} impacts", self.options.max_impacts)));
         }
         Ok(true)
+    }
+
+    /// φ̇⁻ of touched walls, rounding taken as zero, and what rounding is.
+    fn rates_before(&self, walls: &[usize]) -> (Vec<f64>, Vec<f64>) {
+        let rounding: Vec<f64> = walls.iter().map(|&w| RATE_ROUNDING * self.frame.gap_rate_size(w)).collect();
+        let known = |(&w, r): (&usize, &f64)| {
+            let rate = self.frame.gap_rate(w);
+            if self.walls[w].closed || rate.abs() <= *r { 0.0 } else { rate }
+        };
+        (walls.iter().zip(&rounding).map(known).collect(), rounding)
+    }
+
+    /// The law the model and the options ask for, at the present frame.
+    pub fn apply_law(&mut self, walls: &[usize]) -> Result<(), Halt> {
+        let (rates, rounding) = self.rates_before(walls);
+        let speed = -rates.iter().copied().fold(0.0, f64::min);
+        let sequential = self.options.impact_order == ImpactOrder::Sequential;
+        if !self.program.mechanics.quadratic {
+            self.collide_generally(walls, &rounding)
+        } else if sequential && walls.len() > 1 {
+            self.collide_in_sequence(walls, &rounding, speed)
+        } else {
+            let restitution: Vec<f64> = walls.iter().map(|&w| self.restitution[w]).collect();
+            self.collide_together(walls, &rates, &restitution, true)
+        }
     }
 
     /// Moreau's law for all touched walls. `record` is false for the last, invisible impacts of a Zeno series.
@@ -271,7 +288,7 @@ impl Run<'_> {
         self.look();
         allowed += extra(self, &pushing);
         self.expected_energy += allowed;
-        self.audit_impact(&momentum_before, &momentum, energy_before, allowed, &rows);
+        self.audit_impact(&momentum_before, &momentum, energy_before, allowed);
         if !record {
             return;
         }
@@ -300,8 +317,7 @@ impl Run<'_> {
     }
 
     /// [p] = λn + Aᵀμ and [E] = what the law allows, relative to the momentum and energy scales.
-    fn audit_impact(&mut self, before: &[f64], added: &[f64], energy: f64, allowed: f64, rows: &Matrix) {
-        let _ = rows;
+    fn audit_impact(&mut self, before: &[f64], added: &[f64], energy: f64, allowed: f64) {
         let after = self.frame.momentum();
         let scale = largest(before).max(largest(after)).max(largest(added));
         let residual = (0..before.len()).map(|i| (after[i] - before[i] - added[i]).abs()).fold(0.0, f64::max);

@@ -2,6 +2,7 @@
 
 mod contact;
 pub mod engine;
+mod events;
 mod frame;
 mod impact;
 pub mod input;

@@ -156,11 +156,8 @@ impl Factored {
     /// Solves U z = y for the first `rank` unknowns, the others given in `z`.
     fn back_substitute(&self, z: &mut [f64]) {
         for k in (0..self.rank).rev() {
-            let mut sum = z[k];
-            for j in k + 1..self.rank {
-                sum -= self.lu[(k, j)] * z[j];
-            }
-            z[k] = sum / self.lu[(k, k)];
+            let known: f64 = (k + 1..self.rank).map(|j| self.lu[(k, j)] * z[j]).sum();
+            z[k] = (z[k] - known) / self.lu[(k, k)];
         }
     }
 

@@ -1,6 +1,6 @@
 //! The state of a simulation between two steps, and what every part of it needs: evaluation, legs, stopping.
 
-use crate::engine::{Flow, Singular, Taylor, Time};
+use crate::engine::{Flow, Rk4, Singular, Taylor, Time};
 use crate::frame::Frame;
 use crate::law::Metric;
 use crate::linear::{Factored, Matrix};
@@ -12,6 +12,7 @@ use crate::squeeze::Squeeze;
 use crate::zeno::History;
 use carom_mech::mechanics::Dynamics;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A gap within this many units of rounding of its largest term counts as zero.
 pub(crate) const TOUCHING_UNITS: f64 = 16.0 * f64::EPSILON;
@@ -73,6 +74,9 @@ pub(crate) struct Run<'p> {
     pub settings: Flow,
     pub flows: BTreeMap<LegKey, Flow>,
     pub key: LegKey,
+    /// Workspaces of the fixed-step method, when it is used.
+    pub fixed: BTreeMap<LegKey, Rk4>,
+    pub fixed_step: f64,
     pub walls: Vec<WallState>,
     pub events: Vec<Side>,
     pub surfaces: Vec<Side>,
@@ -142,7 +146,10 @@ impl<'p> Run<'p> {
         self.settings.set_parameters(&self.parameters);
         let offset = self.sign_offset();
         for (key, flow) in &mut self.flows {
-            set_leg_parameters(flow, key, &self.parameters, offset);
+            flow.set_parameters(&leg_parameters(key, &self.parameters, offset));
+        }
+        for (key, rk) in &mut self.fixed {
+            rk.set_parameters(&leg_parameters(key, &self.parameters, offset));
         }
     }
 
@@ -179,7 +186,7 @@ impl<'p> Run<'p> {
             })?;
             let mut flow = Flow::new(tape, self.taylor.order);
             let offset = self.sign_offset();
-            set_leg_parameters(&mut flow, &self.key, &self.parameters, offset);
+            flow.set_parameters(&leg_parameters(&self.key, &self.parameters, offset));
             self.flows.insert(self.key.clone(), flow);
         }
         Ok(())
@@ -188,6 +195,39 @@ impl<'p> Run<'p> {
     /// The workspace of the present leg.
     pub fn flow(&self) -> &Flow {
         &self.flows[&self.key]
+    }
+
+    /// One step of the fixed-step method: afterwards `polynomial` and `state_within` belong to it.
+    pub fn rk_step(&mut self, h: f64) -> Result<(), Halt> {
+        self.prepare_leg()?;
+        if !self.fixed.contains_key(&self.key) {
+            let mut rk = Rk4::new(Arc::clone(self.flow().tape()));
+            rk.set_parameters(&leg_parameters(&self.key, &self.parameters, self.sign_offset()));
+            self.fixed.insert(self.key.clone(), rk);
+        }
+        self.fixed_step = h;
+        let (time, state) = (self.time, &self.state);
+        match self.fixed.get_mut(&self.key) {
+            Some(rk) => rk.step(time, state, h).map_err(|singular| self.singular(&singular)),
+            None => Ok(()),
+        }
+    }
+
+    /// The polynomial of a watched function during the present step.
+    pub fn polynomial(&self, i: usize) -> &[f64] {
+        match self.fixed.get(&self.key) {
+            Some(rk) => rk.watched(i),
+            None => self.flow().watched(i),
+        }
+    }
+
+    /// The state s after the start of the present step.
+    pub fn state_within(&self, s: f64, into: &mut [f64]) {
+        match self.fixed.get(&self.key) {
+            Some(rk) if s == self.fixed_step => into.copy_from_slice(rk.end()),
+            Some(rk) => rk.state_at(s, into),
+            None => self.flow().state_at(s, into),
+        }
     }
 
     /// The series around the present state; a lost pivot first re-chooses the rows.
@@ -275,18 +315,10 @@ impl<'p> Run<'p> {
     }
 }
 
-fn set_leg_parameters(flow: &mut Flow, key: &LegKey, parameters: &[f64], sign_offset: usize) {
-    if key.sliding.is_empty() {
-        flow.set_parameters(parameters);
-    } else {
-        let kept: Vec<f64> = parameters
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| *i < sign_offset || !key.sliding.contains(&(i - sign_offset)))
-            .map(|(_, x)| *x)
-            .collect();
-        flow.set_parameters(&kept);
-    }
+/// Parameter values of a leg: signs of surfaces it slides on are unknowns there.
+fn leg_parameters(key: &LegKey, parameters: &[f64], sign_offset: usize) -> Vec<f64> {
+    let slides = |i: usize| i >= sign_offset && key.sliding.contains(&(i - sign_offset));
+    parameters.iter().enumerate().filter(|(i, _)| !slides(*i)).map(|(_, x)| *x).collect()
 }
 
 /// The constraint rows that are independent, in model order.

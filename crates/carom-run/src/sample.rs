@@ -97,7 +97,7 @@ impl Run<'_> {
             self.sampler.next += 1;
             let mut state = self.state.clone();
             if s > 0.0 {
-                self.flow().state_at(s, &mut state);
+                self.state_within(s, &mut state);
             }
             self.take(Time::new(t), place, state);
         }

@@ -4,12 +4,13 @@
 //! root of every gap is found and the law applied at the located state), never stops without saying why.
 
 use crate::engine::{Flow, Taylor, Time, horner};
-use crate::motion::{EventRecord, Graze, Motion, Stop, StopReason};
+use crate::motion::{Graze, Motion, Stop, StopReason};
 use crate::options::{Options, Progress, SimulateError};
 use crate::program::Program;
-use crate::roots::{Beginning, Roots, certainly_none, horner_with_derivative};
+use crate::roots::{Beginning, Roots, certainly_none};
 use crate::run::{Halt, Run, Side};
-use carom_mech::model::{Action, Direction};
+use crate::sensitivity::Cause;
+use carom_mech::model::{Direction, Method};
 
 /// Passes without any advance of time before giving up.
 const STALLED: u32 = 100_000;
@@ -77,17 +78,14 @@ impl Run<'_> {
             if left <= 0.0 {
                 return Ok(());
             }
-            if self.steps % TELL_EVERY == 0 && !tell(&self.progress()) {
+            if self.steps.is_multiple_of(TELL_EVERY) && !tell(&self.progress()) {
                 return Err(Halt { reason: StopReason::Interrupted, detail: None });
             }
             if self.steps >= self.options.max_steps {
                 return Err(Halt::new(StopReason::StepLimit, format!("{} steps", self.options.max_steps)));
             }
             self.steps += 1;
-            if !fresh {
-                self.jet()?;
-            }
-            let h = self.step_size(left)?;
+            let h = self.expand(left, fresh)?;
             let (at, happening) = self.first_happening(h);
             let step = if happening.is_some() { at } else { h };
             self.advance(step, happening.is_none() && step == left)?;
@@ -139,7 +137,18 @@ impl Run<'_> {
         self.begin_leg(&[], &[])
     }
 
-    fn step_size(&mut self, left: f64) -> Result<f64, Halt> {
+    /// The polynomials of the next step, and its length.
+    fn expand(&mut self, left: f64, fresh: bool) -> Result<f64, Halt> {
+        if let Method::Rk4 { step } = self.options.method {
+            let to_knot =
+                self.next_knot.map_or(f64::INFINITY, |knot| Time::new(knot).minus(self.time).max(0.0));
+            let h = step.min(left).min(to_knot);
+            self.rk_step(h)?;
+            return Ok(h);
+        }
+        if !fresh {
+            self.jet()?;
+        }
         let mut h = self.taylor.step_size(self.flow());
         if h.is_nan() || h <= 0.0 {
             return Err(self.not_finite());
@@ -169,7 +178,6 @@ impl Run<'_> {
 
     fn first_happening(&mut self, h: f64) -> (f64, Option<Happening>) {
         let watched = self.program.watched(&self.key);
-        let flow = &self.flows[&self.key];
         let mut best: (f64, Option<Happening>) = (h, None);
         let mut offer = |at: f64, what: Happening| {
             let earlier = match best.1 {
@@ -186,7 +194,7 @@ impl Run<'_> {
             if wall.closed {
                 continue;
             }
-            let c = flow.watched(watched.gap + w);
+            let c = self.polynomial(watched.gap + w);
             let noise = 4.0 * f64::EPSILON * self.frame.gap_size(w);
             if let Some(at) = first_fall(c, h, wall.zeros, noise, |s| grazes.push((s, w))) {
                 offer(at, Happening::Wall(w));
@@ -196,20 +204,20 @@ impl Run<'_> {
             }
         }
         for (i, &w) in self.key.closed.iter().enumerate() {
-            let c = flow.watched(watched.force + i);
+            let c = self.polynomial(watched.force + i);
             if let Some(at) = first_fall(c, h, self.walls[w].force_zeros, 0.0, |_| {}) {
                 offer(at, Happening::Release(w));
             }
         }
         for (s, side) in self.surfaces.iter().enumerate() {
             if side.sign != 0.0
-                && let Some(at) = first_crossing(flow.watched(watched.surface + s), h, side, |_| true)
+                && let Some(at) = first_crossing(self.polynomial(watched.surface + s), h, side, |_| true)
             {
                 offer(at, Happening::Surface(s));
             }
         }
         for (i, &s) in self.key.sliding.iter().enumerate() {
-            let c = flow.watched(watched.sliding + i);
+            let c = self.polynomial(watched.sliding + i);
             for bound in [1.0, -1.0] {
                 // 1 ∓ s falls through zero.
                 let mut distance: Vec<f64> = c.iter().map(|x| -bound * x).collect();
@@ -229,7 +237,7 @@ impl Run<'_> {
                 Direction::Rising => before < 0.0,
                 Direction::Falling => before > 0.0,
             };
-            if let Some(at) = first_crossing(flow.watched(watched.event + e), h, side, wanted) {
+            if let Some(at) = first_crossing(self.polynomial(watched.event + e), h, side, wanted) {
                 offer(at, Happening::Event(e));
             }
         }
@@ -263,7 +271,7 @@ impl Run<'_> {
         self.sample_until(h);
         for w in 0..self.walls.len() {
             if !self.walls[w].closed {
-                let c = self.flow().watched(w);
+                let c = self.polynomial(w);
                 let inside = (1..8).map(|k| horner(c, h * f64::from(k) / 8.0)).fold(0.0, f64::max);
                 self.squeeze.see(inside);
             }
@@ -271,7 +279,7 @@ impl Run<'_> {
         self.amplify_step(h);
         self.last_step = h;
         let mut next = std::mem::take(&mut self.state);
-        self.flow().state_at(h, &mut next);
+        self.state_within(h, &mut next);
         self.state = next;
         self.time = if last { self.until } else { self.time.plus(h) };
         self.look();
@@ -291,8 +299,8 @@ impl Run<'_> {
             wall.zeros = 0;
             wall.force_zeros = 0;
         }
-        let watched = self.program.watched(&self.key);
-        let flow = &self.flows[&self.key];
+        let first = self.program.watched(&self.key).event;
+        let ends: Vec<f64> = (0..self.events.len()).map(|e| horner(self.polynomial(first + e), h)).collect();
         for (s, side) in self.surfaces.iter_mut().enumerate() {
             if side.sign != 0.0 {
                 *side = Side { sign: side.sign, zeros: 0 };
@@ -300,9 +308,8 @@ impl Run<'_> {
                 side.zeros = 0;
             }
         }
-        for (e, side) in self.events.iter_mut().enumerate() {
+        for (side, end) in self.events.iter_mut().zip(ends) {
             // Every crossing was found, wanted or not: the side at the end is the sign there.
-            let end = horner(flow.watched(watched.event + e), h);
             if end != 0.0 {
                 side.sign = end.signum();
             }
@@ -330,7 +337,7 @@ impl Run<'_> {
         match what {
             Happening::Wall(w) => {
                 let pending = self.events_now();
-                let before = self.before_jump();
+                let before = self.before_jump(Cause::Wall(w));
                 let struck = self.collide(&[w])?;
                 if struck && let Some(rest) = self.zeno_remaining() {
                     self.cut_zeno(rest)?;
@@ -343,7 +350,9 @@ impl Run<'_> {
                     // It stayed: a contact, not a graze.
                     self.motion.grazes.pop();
                 }
-                self.amplify_jump(before);
+                if struck {
+                    self.amplify_jump(before);
+                }
                 for e in pending {
                     self.fire_if_passed(e)?;
                 }
@@ -354,7 +363,9 @@ impl Run<'_> {
                 Ok(false)
             }
             Happening::Surface(s) => {
+                let before = self.before_jump(Cause::Surface(s));
                 self.begin_leg(&[], &[s])?;
+                self.amplify_jump(before);
                 Ok(false)
             }
             Happening::LeaveSurface(s, sign) => {
@@ -385,93 +396,6 @@ impl Run<'_> {
             self.jet()?;
         }
         Ok(())
-    }
-
-    /// Events whose function is zero at this very instant.
-    fn events_now(&self) -> Vec<(usize, f64)> {
-        let first = self.program.watched(&self.key).event;
-        let flow = self.flow();
-        (0..self.events.len())
-            .filter(|&e| self.events[e].sign != 0.0)
-            .filter_map(|e| {
-                let c = flow.watched(first + e);
-                let h = self.last_step;
-                let size: f64 = c.iter().enumerate().map(|(k, x)| (x * h.powi(k as i32)).abs()).sum();
-                let (value, slope) = horner_with_derivative(c, h);
-                (value.abs() <= 8.0 * f64::EPSILON * size).then_some((e, -slope.signum()))
-            })
-            .collect()
-    }
-
-    /// An event at the instant of an impact fires if its function goes on through zero after it.
-    fn fire_if_passed(&mut self, (e, before): (usize, f64)) -> Result<(), Halt> {
-        let after = self.events[e].sign;
-        let wanted = match self.program.mechanics.model.events[e].direction {
-            Direction::Both => true,
-            Direction::Rising => after > 0.0,
-            Direction::Falling => after < 0.0,
-        };
-        if before * after < 0.0 && wanted {
-            self.fire(e)?;
-        }
-        Ok(())
-    }
-
-    /// Records, stops, or resets.
-    fn fire(&mut self, e: usize) -> Result<(), Halt> {
-        let model = &self.program.mechanics.model;
-        let event = &model.events[e];
-        let values = self.event_values();
-        let (only_if, set) = self.event_slots(e);
-        // Not exactly on: the next leg starts on the other side either way.
-        if only_if.is_some_and(|i| values[i] <= 0.0) {
-            self.begin_leg(&[], &[])?;
-            return Ok(());
-        }
-        match &event.action {
-            Action::Record => {
-                self.record_event(e);
-                self.begin_leg(&[], &[])
-            }
-            Action::Stop => {
-                self.record_event(e);
-                Err(Halt { reason: StopReason::StoppedByEvent, detail: Some(event.name.clone()) })
-            }
-            Action::Set(_) => {
-                let before = self.before_jump();
-                self.reset(e, &values[set.0..set.1])?;
-                self.record_event(e);
-                self.history.clear();
-                self.begin_leg(&[], &[])?;
-                self.amplify_jump(before);
-                Ok(())
-            }
-        }
-    }
-
-    fn record_event(&mut self, e: usize) {
-        self.look();
-        let (position, velocity) = (self.all_positions(), self.all_velocities());
-        self.motion.events.push(EventRecord { time: self.time.value(), event: e, position, velocity });
-    }
-
-    fn event_values(&mut self) -> Vec<f64> {
-        let _ = self.settings.evaluate(self.time, &self.state);
-        (0..self.program.settings.watched_count()).map(|i| self.settings.watched(i)[0]).collect()
-    }
-
-    /// Positions among the settings: `only_if`, and the range of reset values.
-    fn event_slots(&self, e: usize) -> (Option<usize>, (usize, usize)) {
-        let mut at = self.walls.len() + self.surfaces.len();
-        for (i, event) in self.program.mechanics.events.iter().enumerate() {
-            let only_if = event.only_if.map(|_| at);
-            let first = at + usize::from(event.only_if.is_some());
-            if i == e {
-                return (only_if, (first, first + event.set.len()));
-            }
-            at = first + event.set.len();
-        }
-        (None, (at, at))
     }
 
     /// Ends the motion: last samples, open contacts, audit.

@@ -52,6 +52,8 @@ impl<'p> Run<'p> {
             settings: values_of(&program.settings),
             flows: BTreeMap::new(),
             key: LegKey::default(),
+            fixed: BTreeMap::new(),
+            fixed_step: 0.0,
             walls: vec![WallState::default(); m.walls.len()],
             events: vec![Side::default(); m.events.len()],
             surfaces: vec![Side::default(); program.surfaces.len()],

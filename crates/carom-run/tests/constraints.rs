@@ -2,8 +2,8 @@
 
 mod common;
 
-use carom_run::{SimulateError, StopReason};
-use common::{close, run, run_at, signal, try_run};
+use carom_run::{SimulateError, StopReason, simulate};
+use common::{close, program, run, run_at, signal};
 
 const DISK: &str = r#"
 coordinates = ["x", "y", "theta", "phi"]
@@ -114,12 +114,14 @@ fn a_pendulum_with_a_rod_agrees_with_its_angle_form() {
 
 #[test]
 fn a_start_off_the_constraint_is_refused_with_the_amount_unless_projected() {
-    let text = CARTESIAN.replace("\"sin(1)\"", "1.5");
-    match try_run(&text) {
+    let (program, mut options) = program(CARTESIAN);
+    options.start.position[0] = Some(1.5);
+    match simulate(&program, &options) {
         Err(SimulateError::InconsistentStart(rows)) => assert!(rows[0].contains("rod"), "{rows:?}"),
         other => panic!("{other:?}"),
     }
-    let motion = run(&text.replace("[start]", "[start]\nproject = true"));
+    options.start.project = true;
+    let motion = simulate(&program, &options).unwrap();
     let (x, y) = (signal(&motion.position, "x")[0], signal(&motion.position, "y")[0]);
     close(x * x + y * y, 1.0, 1e-15);
 }

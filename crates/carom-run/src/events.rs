@@ -1,0 +1,98 @@
+//! User events: crossings inside smooth legs, in a direction, under a condition; they record, stop or reset.
+//!
+//! A zero at the start of a leg or right after a reset, a jump at an impact, or an exact tangency does not fire. At one
+//! instant impacts come first, then events in model order, on the state after.
+
+use crate::motion::{EventRecord, StopReason};
+use crate::roots::horner_with_derivative;
+use crate::run::{Halt, Run};
+use crate::sensitivity::Cause;
+use carom_mech::model::{Action, Direction};
+
+impl Run<'_> {
+    /// Events whose function is zero at this very instant.
+    pub fn events_now(&self) -> Vec<(usize, f64)> {
+        let first = self.program.watched(&self.key).event;
+        (0..self.events.len())
+            .filter(|&e| self.events[e].sign != 0.0)
+            .filter_map(|e| {
+                let c = self.polynomial(first + e);
+                let h = self.last_step;
+                let size: f64 = c.iter().enumerate().map(|(k, x)| (x * h.powi(k as i32)).abs()).sum();
+                let (value, slope) = horner_with_derivative(c, h);
+                (value.abs() <= 8.0 * f64::EPSILON * size).then_some((e, -slope.signum()))
+            })
+            .collect()
+    }
+
+    /// An event at the instant of an impact fires if its function goes on through zero after it.
+    pub fn fire_if_passed(&mut self, (e, before): (usize, f64)) -> Result<(), Halt> {
+        let after = self.events[e].sign;
+        let wanted = match self.program.mechanics.model.events[e].direction {
+            Direction::Both => true,
+            Direction::Rising => after > 0.0,
+            Direction::Falling => after < 0.0,
+        };
+        if before * after < 0.0 && wanted {
+            self.fire(e)?;
+        }
+        Ok(())
+    }
+
+    /// Records, stops, or resets.
+    pub fn fire(&mut self, e: usize) -> Result<(), Halt> {
+        let model = &self.program.mechanics.model;
+        let event = &model.events[e];
+        let values = self.event_values();
+        let (only_if, set) = self.event_slots(e);
+        // Not exactly on: the next leg starts on the other side either way.
+        if only_if.is_some_and(|i| values[i] <= 0.0) {
+            self.begin_leg(&[], &[])?;
+            return Ok(());
+        }
+        match &event.action {
+            Action::Record => {
+                self.record_event(e);
+                self.begin_leg(&[], &[])
+            }
+            Action::Stop => {
+                self.record_event(e);
+                Err(Halt { reason: StopReason::StoppedByEvent, detail: Some(event.name.clone()) })
+            }
+            Action::Set(_) => {
+                let before = self.before_jump(Cause::Event(e));
+                self.reset(e, &values[set.0..set.1])?;
+                self.record_event(e);
+                self.history.clear();
+                self.begin_leg(&[], &[])?;
+                self.amplify_jump(before);
+                Ok(())
+            }
+        }
+    }
+
+    fn record_event(&mut self, e: usize) {
+        self.look();
+        let (position, velocity) = (self.all_positions(), self.all_velocities());
+        self.motion.events.push(EventRecord { time: self.time.value(), event: e, position, velocity });
+    }
+
+    pub fn event_values(&mut self) -> Vec<f64> {
+        let _ = self.settings.evaluate(self.time, &self.state);
+        (0..self.program.settings.watched_count()).map(|i| self.settings.watched(i)[0]).collect()
+    }
+
+    /// Positions among the settings: `only_if`, and the range of reset values.
+    pub fn event_slots(&self, e: usize) -> (Option<usize>, (usize, usize)) {
+        let mut at = self.walls.len() + self.surfaces.len();
+        for (i, event) in self.program.mechanics.events.iter().enumerate() {
+            let only_if = event.only_if.map(|_| at);
+            let first = at + usize::from(event.only_if.is_some());
+            if i == e {
+                return (only_if, (first, first + event.set.len()));
+            }
+            at = first + event.set.len();
+        }
+        (None, (at, at))
+    }
+}
