@@ -115,10 +115,13 @@ impl Run {
         }
         let Some(short) = trig::shorten(dag, &expanded) else { return sum };
         let short = Rc::new(short);
+        // Identities that take a third of the terms away are what a reader looks for: Σ l_j l_k v_j v_k cos(θ_j − θ_k)
+        // is longer than the squares of Cartesian velocities from three links on, but it is the simpler form.
+        let identities = 3 * short.len() <= 2 * expanded.len();
         let mut best = sum;
-        if !hopeless(dag, &short, sum) {
+        if identities || !hopeless(dag, &short, sum) {
             let written = factor::write(dag, &short);
-            best = shorter(dag, best, written);
+            best = if identities { written } else { shorter(dag, best, written) };
         }
         if let Some(fraction) = self.over_common_denominator(dag, &short, best) {
             best = shorter(dag, best, fraction);
@@ -274,15 +277,52 @@ impl Run {
 
     /// A sum as number times common factors times the rest; itself when nothing is common.
     fn split(&mut self, dag: &mut Dag, sum: Expr, oriented: bool) -> Expr {
-        let Some(expanded) = self.expander.expand(dag, sum) else { return sum };
+        let Some(expanded) = self.expander.expand(dag, sum) else { return divide_common(dag, sum) };
         let split = factor::split(dag, &expanded, oriented);
         if split.content.is_empty() && split.coefficient.is_one() {
             return sum;
         }
         let mut parts = split.content;
         parts.push((split.sum, Rational::ONE));
-        dag.monomials(split.coefficient, &parts)
+        let split = dag.monomials(split.coefficient, &parts);
+        // The sum may be short only in the brackets it has.
+        let divided = divide_common(dag, sum);
+        if divided == sum { split } else { shorter(dag, split, divided) }
     }
+}
+
+/// Pulls out what all terms of a sum have as a factor, without opening their brackets.
+fn divide_common(dag: &mut Dag, sum: Expr) -> Expr {
+    let Node::Sum(constant, terms) = dag.node(sum).clone() else { return sum };
+    let factors = |t: Expr| match dag.node(t) {
+        Node::Product(c, factors) if c.is_one() => factors.to_vec(),
+        _ => vec![(t, Rational::ONE)],
+    };
+    let mut rows: Vec<Vec<(Expr, Rational)>> = terms.iter().map(|&(_, t)| factors(t)).collect();
+    let mut common = rows[0].clone();
+    for row in &rows {
+        common.retain_mut(|(base, n)| match row.iter().find(|f| f.0 == *base) {
+            Some(&(_, m)) if m.is_negative() == n.is_negative() => {
+                *n = if n.is_negative() { m.max(*n) } else { m.min(*n) };
+                true
+            }
+            _ => false,
+        });
+    }
+    if common.is_empty() || !constant.is_zero() {
+        return sum;
+    }
+    let mut summands = Vec::with_capacity(rows.len());
+    for (row, &(c, _)) in rows.iter_mut().zip(terms.iter()) {
+        for &(base, n) in &common {
+            let Some(n) = n.negate() else { return sum };
+            row.push((base, n));
+        }
+        summands.push((c, dag.monomials(Rational::ONE, row)));
+    }
+    let rest = dag.linear(Rational::ZERO, &summands);
+    common.push((rest, Rational::ONE));
+    dag.monomials(Rational::ONE, &common)
 }
 
 /// The shorter of two; the first when equal.
