@@ -173,7 +173,7 @@ fn quiet_says_nothing_and_the_summary_says_what_matters() {
     let ended = carom(&["run", "bouncing_mass", "--quiet"]).expect(0);
     assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", ""));
     let ended = carom(&["run", "bouncing_mass"]).expect(0);
-    for word in ["reached t = 5", "0.5651757435882", "9.07744457", "floor", "audit"] {
+    for word in ["reached t = 5", "0.565175743588", "9.07744457", "floor", "audit"] {
         assert!(ended.stdout.contains(word), "{word}\n{}", ended.stdout);
     }
     assert!(!ended.stdout.contains('\x1b'), "no colours in a pipe");

@@ -101,7 +101,10 @@ fn no_room_prints_reads_a_clock_or_the_environment() {
 fn only_the_reader_of_model_files_and_the_doors_touch_files() {
     for room in ROOMS {
         let found = offenders(room, &["std::fs", "fs", "File", "OpenOptions"]);
-        let allowed = |offender: &&String| room == "carom-mech" && offender.contains("/src/draft");
+        // The reader of model files also reads the tables that models name.
+        let readers = ["/src/draft/", "/src/check/table.rs"];
+        let allowed =
+            |offender: &&String| room == "carom-mech" && readers.iter().any(|r| offender.contains(r));
         let found: Vec<&String> = found.iter().filter(|o| !allowed(o)).collect();
         assert!(found.is_empty(), "{found:?}");
     }

@@ -1,0 +1,129 @@
+//! What the program writes, read by programs that know nothing of it: Python's csv, numpy and pyarrow, KaTeX, Chromium.
+//!
+//! These tests need what `bash .ci/test` installs, which also runs them; `cargo test` alone leaves them out.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{carom, carom_in, gallery};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn tool(variable: &str) -> String {
+    std::env::var(variable).unwrap_or_else(|_| panic!("{variable} is not set: run `bash .ci/test`"))
+}
+
+/// Runs a script of tests/browser with Node, from where it finds its packages.
+fn node(script: &str, arguments: &[String]) {
+    let modules = PathBuf::from(tool("CAROM_NODE_MODULES"));
+    let copy = modules.with_file_name(script);
+    fs::copy(root().join("tests/browser").join(script), &copy).unwrap();
+    let mut command = Command::new("node");
+    command.arg(&copy).args(arguments);
+    if let Ok(chromium) = std::env::var("CAROM_CHROMIUM") {
+        command.env("CHROMIUM", chromium);
+    }
+    succeed(&mut command);
+}
+
+fn succeed(command: &mut Command) {
+    let output = command.output().unwrap();
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}\n{text}");
+}
+
+/// Models with every kind of column: outputs, rows, driven coordinates, contact, events, Hamiltonians, many walls.
+const TABLES: [&str; 7] = [
+    "double_pendulum_wall",
+    "rolling_disk",
+    "driven_double_pendulum",
+    "ball_restitution",
+    "simplest_walker",
+    "kepler_wall",
+    "jack_in_box",
+];
+
+#[test]
+#[ignore = "needs Python with numpy and pyarrow: run bash .ci/test"]
+fn tables_read_back_by_other_readers_hold_the_numbers_of_the_json() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in TABLES {
+        for extension in ["json", "csv", "npz", "parquet"] {
+            carom_in(folder.path(), &["run", name, "-q", "-o", &format!("{name}.{extension}")]).expect(0);
+        }
+    }
+    succeed(Command::new(tool("CAROM_PYTHON")).arg(root().join("tests/readers/check.py")).arg(folder.path()));
+}
+
+#[test]
+#[ignore = "needs Python with numpy and pyarrow: run bash .ci/test"]
+fn the_three_forms_of_a_sweep_hold_the_same_table() {
+    let folder = tempfile::tempdir().unwrap();
+    for extension in ["csv", "npz", "parquet"] {
+        let output = format!("s.{extension}");
+        let vary = ["--vary", "theta=-0.2..1.5:25", "--vary", "m=1,2", "--impacts", "-q", "-o", &output];
+        let arguments = [&["sweep", "pendulum_wall"][..], &vary[..]].concat();
+        carom_in(folder.path(), &arguments).expect(0);
+    }
+    let script = "
+import csv, math, numpy, pyarrow.parquet as pq
+for name in ('s', 's.impacts'):
+    rows = list(csv.DictReader(open(name + '.csv', newline='')))
+    table = pq.read_table(name + '.parquet').to_pydict()
+    with numpy.load(name + '.npz') as archive:
+        arrays = {k: archive[k].tolist() for k in archive.files}
+    assert list(rows[0]) == list(table) == list(arrays), name
+    for column in table:
+        for row, p, n in zip(rows, table[column], arrays[column], strict=True):
+            text = row[column]
+            if isinstance(n, str):
+                assert text == n == (p or ''), (column, text, n, p)
+            elif text == '':
+                assert p is None and math.isnan(n), (column, p, n)
+            else:
+                assert float(text) == p == n, (column, text, p, n)
+    assert len(rows) >= 50, len(rows)
+";
+    succeed(Command::new(tool("CAROM_PYTHON")).args(["-c", script]).current_dir(folder.path()));
+}
+
+#[test]
+#[ignore = "needs KaTeX: run bash .ci/test"]
+fn every_formula_of_every_gallery_model_is_read_by_katex() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    for name in gallery() {
+        let file = folder.path().join(format!("{name}.md")).display().to_string();
+        carom(&["derive", name, "-o", &file]).expect(0);
+        files.push(file);
+    }
+    node("katex.mjs", &files);
+}
+
+#[test]
+#[ignore = "needs Chromium: run bash .ci/test"]
+fn animation_pages_of_the_gallery_work_in_a_browser() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in gallery() {
+        let (page, json) = (format!("{name}.html"), format!("{name}.json"));
+        let early = i32::from(["squeezed_driven_pendulum", "guiding_centre"].contains(&name)) * 2;
+        carom_in(folder.path(), &["show", name, "-q", "--samples", "1001", "-o", &page]).expect(early);
+        carom_in(folder.path(), &["run", name, "-q", "--samples", "1001", "-o", &json]).expect(early);
+    }
+    node("check.mjs", &[folder.path().display().to_string()]);
+}
+
+#[test]
+#[ignore = "needs Chromium: run bash .ci/test"]
+fn reports_show_their_mathematics_in_a_browser() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["double_pendulum_wall", "rolling_disk", "point_vortices", "kepler_wall", "car_axis"] {
+        carom_in(folder.path(), &["derive", name, "-o", &format!("{name}.html")]).expect(0);
+    }
+    node("report.mjs", &[folder.path().display().to_string()]);
+}
