@@ -27,7 +27,10 @@ fn survive(text: &str) {
         Ok((_, warnings)) => warnings,
         Err(errors) => errors,
     };
+    let mut said = std::collections::HashSet::new();
     for problem in problems.iter().chain(&more) {
+        let place = problem.place.as_ref().map(|p| (p.origin.clone(), p.line, p.column));
+        assert!(said.insert((place, problem.message.clone())), "said twice: {}", problem.render("any.toml"));
         let rendered = problem.render("any.toml");
         assert!(rendered.len() < 10_000, "{} bytes: {}", rendered.len(), problem.message.len());
     }

@@ -16,7 +16,7 @@ use crate::model::{Model, Physics, RowKind};
 use crate::numeric::Singular;
 use crate::redundant::dependent_rows;
 use crate::sample::Samples;
-use carom_expr::{Expr, Symbol};
+use carom_expr::{Dag, Expr, Node, Symbol};
 use std::collections::HashMap;
 
 /// A row's residual below this part of its terms counts as zero; the first step projects it away.
@@ -202,13 +202,15 @@ impl Checker<'_> {
                 continue;
             }
             let gap = frame.inserted(&mut model.dag, gap);
-            let x = Samples::at(symbol_values(model), Vec::new()).values(&model.dag, gap)[0];
+            let mut samples = Samples::at(symbol_values(model), Vec::new());
+            let x = samples.values(&model.dag, gap)[0];
+            let size = largest_term(&model.dag, &mut samples, gap);
             let name = model.walls[i].name.clone();
             let at = self.gap_place(&name);
             if !x.value.is_finite() {
                 let message = format!("the gap of wall `{name}` has no value at the start");
                 self.error(at, message, "choose another [start], or another gap");
-            } else if x.value < -GAP_ROUNDING * x.magnitude {
+            } else if x.value < -GAP_ROUNDING * size {
                 let message = format!("the start is behind wall `{name}`, {} deep", short(-x.value));
                 self.error(
                     at,
@@ -298,6 +300,16 @@ fn mentions_tables(model: &Model, e: Expr) -> bool {
     model.inputs.iter().any(|u| [u.value, u.rate, u.second].iter().any(|s| inside.binary_search(s).is_ok()))
 }
 
+/// The size of the largest term of a sum; of anything else, the size of what it is made of.
+fn largest_term(dag: &Dag, samples: &mut Samples, e: Expr) -> f64 {
+    match dag.node(e) {
+        Node::Sum(c, terms) => terms.iter().fold(c.to_f64().abs(), |largest, &(k, term)| {
+            largest.max(k.to_f64().abs() * samples.values(dag, term)[0].magnitude)
+        }),
+        _ => samples.values(dag, e)[0].magnitude,
+    }
+}
+
 /// Numbers by index.
 type Values = Vec<(usize, f64)>;
 
@@ -315,7 +327,8 @@ fn complete(
     let mut failures = Vec::new();
     for (r, &c) in conditions.iter().enumerate() {
         let x = samples.values(dag, c)[0];
-        if !x.value.is_finite() || x.value.abs() > ROW_TOLERANCE * x.magnitude {
+        let size = largest_term(dag, &mut samples, c);
+        if !x.value.is_finite() || x.value.abs() > ROW_TOLERANCE * size {
             failures.push((r, x.value));
         }
     }
