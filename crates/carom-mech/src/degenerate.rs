@@ -18,7 +18,7 @@ use crate::frame::{Frame, dot, gradient, mentions};
 use crate::lagrangian::tidy;
 use crate::mechanics::{Condition, DegenerateDynamics, LagrangianDynamics, RowMechanics};
 use crate::model::Model;
-use crate::numeric::{Singular, scaled_rows};
+use crate::numeric::{Singular, rank, scaled_rows};
 use crate::sample::Samples;
 use carom_expr::{Dag, Expr};
 
@@ -49,7 +49,7 @@ pub(crate) fn is_regular(
             let a: Vec<Vec<f64>> =
                 a.iter().map(|row| row.iter().zip(&d).map(|(x, d)| x * d).collect()).collect();
             let a = scaled_rows(&a);
-            let rank_a = Singular::of(&a, n).rank();
+            let rank_a = rank(&a, n);
             let m = a.len();
             let mut kkt = vec![vec![0.0; n + m]; n + m];
             for i in 0..n {
@@ -61,9 +61,12 @@ pub(crate) fn is_regular(
                     kkt[n + r][i] = row[i];
                 }
             }
-            Singular::of(&kkt, n + m).rank() == n + rank_a
+            rank(&kkt, n + m) == n + rank_a
         })
 }
+
+/// Longest entry met on the way to a hidden condition: far beyond what can be read, short of what hurts.
+const LONGEST_CONDITION: u64 = 20_000;
 
 /// Conditions known so far, with what is needed to stand on them.
 struct Known {
@@ -93,7 +96,7 @@ impl Known {
         rows.push(gradient(dag, e, &state));
         (0..samples.len()).all(|k| {
             let m = scaled_rows(&samples.matrix(dag, k, &rows));
-            Singular::of(&m, state.len()).rank() > Singular::of(&m[..before], state.len()).rank()
+            rank(&m, state.len()) > rank(&m[..before], state.len())
         })
     }
 }
@@ -144,7 +147,7 @@ pub(crate) fn resolve(
         let (matrix, right, row_names) = stack(dag, frame, &lagrangian, rows, &known, &names);
         system = (matrix.clone(), right.clone());
         // (3)
-        let Some(done) = eliminate(dag, samples, matrix, right, n) else {
+        let Some(done) = eliminate(dag, samples, matrix, right, n, LONGEST_CONDITION) else {
             return Err(vec![Diagnostic::error(
                 "the hidden constraints of this degenerate Lagrangian are too large to write down",
             )]);
@@ -255,7 +258,7 @@ fn freedom(
     let m = scaled_rows(&samples.matrix(dag, 0, matrix));
     let generic = (0..samples.len()).map(|k| {
         let m = scaled_rows(&samples.matrix(dag, k, matrix));
-        Singular::of(&m, columns).rank()
+        rank(&m, columns)
     });
     if generic.max().unwrap_or(0) == columns {
         return Ok(());

@@ -21,16 +21,15 @@ pub(crate) struct Elimination {
     pub origins: Vec<Vec<usize>>,
 }
 
-/// More nodes than this in one entry, and a closed form helps nobody.
-const LARGEST_ENTRY: usize = 2000;
-
-/// Eliminates; columns before `first_choice` are preferred as pivots. `None` when the entries grow too large.
+/// Eliminates; columns before `first_choice` are preferred as pivots. `None` when an entry is longer
+/// than `longest` when printed.
 pub(crate) fn eliminate(
     dag: &mut Dag,
     samples: &mut Samples,
     mut rows: Vec<Vec<Expr>>,
     mut right: Vec<Expr>,
     first_choice: usize,
+    longest: u64,
 ) -> Option<Elimination> {
     let zero = dag.zero();
     let columns = rows.first().map_or(0, Vec::len);
@@ -74,7 +73,7 @@ pub(crate) fn eliminate(
                 } else {
                     combine(dag, samples, keep, rows[i][j], take, rows[row][j])
                 };
-                if dag.reachable(&[rows[i][j]]).len() > LARGEST_ENTRY {
+                if dag.length(rows[i][j]) > longest {
                     return None;
                 }
             }

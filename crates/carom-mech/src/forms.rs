@@ -81,7 +81,7 @@ fn eliminate_rows(dag: &mut Dag, samples: &mut Samples, rows: &[RowMechanics]) -
     let normals: Vec<Vec<Expr>> = rows.iter().map(|r| r.normal.clone()).collect();
     let right: Vec<Expr> = rows.iter().map(|r| dag.neg(r.bias)).collect();
     let columns = normals.first().map_or(0, Vec::len);
-    eliminate(dag, samples, normals, right, columns)
+    eliminate(dag, samples, normals, right, columns, LONGEST as u64 / 2)
 }
 
 /// Columns of Z.
@@ -171,6 +171,10 @@ fn lagrangian_forms(
     // Larger blocks have no closed form: do not even multiply them out.
     let coupled = blocks(dag, w).iter().map(Vec::len).max().unwrap_or(0);
     if coupled > 3 && elimination.rows.is_empty() {
+        return;
+    }
+    let entries: Vec<Expr> = z.iter().flatten().copied().collect();
+    if length(dag, &entries) > LONGEST_SYSTEM {
         return;
     }
     let mass = restricted(dag, w, &z);

@@ -1,7 +1,7 @@
 //! Small dense matrices of doubles: singular values for rank decisions, null vectors and minimum-norm solutions.
 //!
 //! One-sided Jacobi: the columns of M are rotated until they are orthogonal, M V = U Σ. It is slow for large
-//! matrices and accurate for all of them; ranks are decided here only for a handful of sample points.
+//! matrices and accurate for all of them, so elimination is tried first and trusted only when it leaves no doubt.
 
 /// Singular values below this part of the largest count as zero. Entries are exact to a few units of rounding and
 /// rows are scaled to size 1, so what is zero comes out below 1e-13; what a model means is far above.
@@ -93,6 +93,79 @@ impl Singular {
     }
 }
 
+/// The rank, by elimination with complete pivoting when the pivots leave no doubt, else by singular values.
+pub(crate) fn rank(rows: &[Vec<f64>], columns: usize) -> usize {
+    // Pivots may fall well below the singular values they stand for; between these two nothing is decided.
+    const CERTAIN: f64 = 1e-6;
+    const NOTHING: f64 = 1e-12;
+    let mut m = rows.to_vec();
+    let mut largest = 0.0;
+    for k in 0..m.len().min(columns) {
+        let (mut best, mut row, mut column) = (0.0, k, k);
+        for (i, line) in m.iter().enumerate().skip(k) {
+            for (j, x) in line.iter().enumerate().skip(k) {
+                if x.abs() > best {
+                    (best, row, column) = (x.abs(), i, j);
+                }
+            }
+        }
+        if k == 0 {
+            largest = best;
+        }
+        if best <= NOTHING * largest {
+            return k;
+        }
+        if best < CERTAIN * largest || best.is_nan() {
+            return Singular::of(rows, columns).rank();
+        }
+        m.swap(k, row);
+        for line in &mut m {
+            line.swap(k, column);
+        }
+        let (above, below) = m.split_at_mut(k + 1);
+        let pivot = &above[k];
+        for line in below {
+            let factor = line[k] / pivot[k];
+            if factor != 0.0 {
+                for (x, p) in line[k..].iter_mut().zip(&pivot[k..]) {
+                    *x -= factor * p;
+                }
+            }
+        }
+    }
+    m.len().min(columns)
+}
+
+/// The x of least norm with M x = b: through M Mᵀ y = b when that is well conditioned, else by singular values.
+pub(crate) fn least_norm(rows: &[Vec<f64>], columns: usize, b: &[f64]) -> Vec<f64> {
+    let n = rows.len();
+    let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    // Cholesky of M Mᵀ, row by row.
+    let mut l = vec![vec![0.0; n]; n];
+    for i in 0..n {
+        let size = dot(&rows[i], &rows[i]);
+        for j in 0..=i {
+            let rest = dot(&rows[i], &rows[j]) - dot(&l[i][..j], &l[j][..j]);
+            if i > j {
+                l[i][j] = rest / l[j][j];
+            } else if rest > 1e-8 * size {
+                l[i][i] = rest.sqrt();
+            } else {
+                return Singular::of(rows, columns).solve(b);
+            }
+        }
+    }
+    let mut y = b.to_vec();
+    for i in 0..n {
+        y[i] = (y[i] - dot(&l[i][..i], &y[..i])) / l[i][i];
+    }
+    for i in (0..n).rev() {
+        let below: f64 = (i + 1..n).map(|k| l[k][i] * y[k]).sum();
+        y[i] = (y[i] - below) / l[i][i];
+    }
+    (0..columns).map(|j| rows.iter().zip(&y).map(|(row, y)| row[j] * y).sum()).collect()
+}
+
 /// Rows divided by their largest entry, so that rank decisions do not depend on units of rows.
 pub(crate) fn scaled_rows(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     rows.iter()
@@ -131,9 +204,35 @@ mod tests {
         for row in &rows {
             assert!(row.iter().zip(z).map(|(a, b)| a * b).sum::<f64>().abs() < 1e-14);
         }
+        assert_eq!(rank(&rows, 3), 2);
         let x = s.solve(&[14.0, 32.0, 46.0]);
         for (row, b) in rows.iter().zip([14.0, 32.0, 46.0]) {
             assert!((row.iter().zip(&x).map(|(a, b)| a * b).sum::<f64>() - b).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn elimination_and_singular_values_agree() {
+        let mut random = Random(3);
+        for n in 1..8 {
+            for r in 0..=n {
+                // a random n×(n + 1) matrix of rank r
+                let left: Vec<Vec<f64>> =
+                    (0..n).map(|_| (0..r).map(|_| random.symmetric()).collect()).collect();
+                let right: Vec<Vec<f64>> =
+                    (0..r).map(|_| (0..=n).map(|_| random.symmetric()).collect()).collect();
+                let rows: Vec<Vec<f64>> = left
+                    .iter()
+                    .map(|l| (0..=n).map(|j| l.iter().zip(&right).map(|(l, row)| l * row[j]).sum()).collect())
+                    .collect();
+                assert_eq!(rank(&rows, n + 1), r);
+                assert_eq!(Singular::of(&rows, n + 1).rank(), r);
+                let b: Vec<f64> = rows.iter().map(|row| row.iter().sum()).collect();
+                let (fast, slow) = (least_norm(&rows, n + 1, &b), Singular::of(&rows, n + 1).solve(&b));
+                for (x, y) in fast.iter().zip(&slow) {
+                    assert!((x - y).abs() < 1e-6, "{fast:?} {slow:?}");
+                }
+            }
         }
     }
 }

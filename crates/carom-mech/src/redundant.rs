@@ -35,7 +35,7 @@ pub(crate) fn dependent_rows(dag: &Dag, samples: &mut Samples, rows: &[RowMechan
         let columns = all.first().map_or(0, Vec::len);
         let transposed: Vec<Vec<f64>> =
             (0..columns).map(|i| chosen.iter().map(|&r| all[r][i]).collect()).collect();
-        Singular::of(&transposed, chosen.len()).rank()
+        crate::numeric::rank(&transposed, chosen.len())
     };
     if rank(&(0..rows.len()).collect::<Vec<_>>()) == rows.len() {
         return found;

@@ -10,7 +10,7 @@
 
 use crate::frame::Frame;
 use crate::model::Model;
-use crate::numeric::{Random, Singular};
+use crate::numeric::{Random, least_norm};
 use carom_expr::{Constant, Dag, Expr, Node, Symbol, evaluate_function};
 
 /// Below this part of its magnitude a value is zero.
@@ -176,7 +176,7 @@ impl Point {
             let matrix: Vec<Vec<f64>> =
                 jacobian.iter().map(|row| row.iter().map(|&e| self.value(dag, e).value).collect()).collect();
             let right: Vec<f64> = values.iter().map(|x| -x).collect();
-            let step = Singular::of(&matrix, slots.len()).solve(&right);
+            let step = least_norm(&matrix, slots.len(), &right);
             let before: Vec<f64> = slots.iter().map(|&s| self.symbols[s]).collect();
             let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>();
             let mut factor = 1.0;
