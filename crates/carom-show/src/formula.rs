@@ -150,6 +150,17 @@ impl Formulas {
 
     /// The values of the roots, given one value per slot.
     pub fn evaluate(&mut self, slots: &[f64]) -> Vec<f64> {
+        self.run(slots);
+        self.roots.iter().map(|&r| self.values[r as usize]).collect()
+    }
+
+    /// The value of the first root, given one value per slot.
+    pub fn evaluate_first(&mut self, slots: &[f64]) -> f64 {
+        self.run(slots);
+        self.roots.first().map_or(f64::NAN, |&r| self.values[r as usize])
+    }
+
+    fn run(&mut self, slots: &[f64]) {
         for (i, operation) in self.operations.iter().enumerate() {
             let v = |k: u32| self.values[k as usize];
             self.values[i] = match operation {
@@ -169,6 +180,5 @@ impl Formulas {
                 Operation::Function(f, a, b) => evaluate_function(*f, v(*a), v(*b)),
             };
         }
-        self.roots.iter().map(|&r| self.values[r as usize]).collect()
     }
 }

@@ -111,29 +111,43 @@ impl<'a> Track<'a> {
 
     /// The values of `roots` at each of `knots`, knot by knot.
     pub fn evaluate(&self, roots: &[Expr], knots: &[Knot]) -> Vec<Vec<f64>> {
+        self.along(roots, knots, Formulas::evaluate)
+    }
+
+    /// The values of one formula at `knots`.
+    pub fn evaluate_one(&self, root: Expr, knots: &[Knot]) -> Vec<f64> {
+        self.along(&[root], knots, Formulas::evaluate_first)
+    }
+
+    fn along<V>(&self, roots: &[Expr], knots: &[Knot], value: impl Fn(&mut Formulas, &[f64]) -> V) -> Vec<V> {
         let mut formulas = Formulas::new(&self.mechanics.model, roots);
         let meanings = formulas.meanings.clone();
         let splines = splines(&self.mechanics.model);
-        let mut values = vec![0.0; meanings.len()];
+        let mut slots = vec![0.0; meanings.len()];
+        let momentum = |knot: Knot, k: usize| match knot {
+            Knot::Sample(i) => self.motion.momentum.get(k).and_then(|s| s.values.get(i)).copied(),
+            _ => None,
+        };
         let of = |meaning: &Meaning, knot: Knot| match *meaning {
             Meaning::Known(x) => x,
             Meaning::Time => self.time(knot),
             Meaning::Position(k) => self.position(knot, k),
             Meaning::Velocity(k) => self.velocity(knot, k),
-            Meaning::Momentum(k) => match knot {
-                Knot::Sample(i) => {
-                    self.motion.momentum.get(k).and_then(|s| s.values.get(i)).copied().unwrap_or(f64::NAN)
-                }
-                _ => f64::NAN,
-            },
+            Meaning::Momentum(k) => momentum(knot, k).unwrap_or(f64::NAN),
             Meaning::Input(i, order) => input_value(&splines[i], order, self.time(knot)),
             Meaning::Unknown => f64::NAN,
         };
         let one = |&knot: &Knot| {
-            values.iter_mut().zip(&meanings).for_each(|(v, m)| *v = of(m, knot));
-            formulas.evaluate(&values)
+            slots.iter_mut().zip(&meanings).for_each(|(v, m)| *v = of(m, knot));
+            value(&mut formulas, &slots)
         };
         knots.iter().map(one).collect()
+    }
+
+    /// At most `most` knots spread over the motion: enough to tell how large something is.
+    pub fn some_knots(&self, most: usize) -> Vec<Knot> {
+        let stride = self.knots.len().div_ceil(most.max(1)).max(1);
+        self.knots.iter().step_by(stride).copied().collect()
     }
 }
 

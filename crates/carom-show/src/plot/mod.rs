@@ -110,7 +110,7 @@ pub fn picture(
     };
     for panel in &panels {
         match panel {
-            Panel::Time(signals) => over_time.push(TimePanel::new(&catalog, signals, height)),
+            Panel::Time(signals) => over_time.push(TimePanel::new(&catalog, signals, style.width, height)),
             Panel::Plane { y, x, event } => planes.push(PlanePanel::new(&catalog, y, x, *event)),
         }
     }

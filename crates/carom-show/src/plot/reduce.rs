@@ -4,29 +4,68 @@
 //! its points would cover. A curve in a plane keeps a piece only if it reaches a cell of the picture that no piece reached
 //! before.
 
-/// Points in pixels, ascending in x, to at most four per column of width `column`.
-pub fn over_time(points: &[(f64, f64)], column: f64) -> Vec<(f64, f64)> {
-    let mut kept = Vec::new();
-    let mut from = 0;
-    while from < points.len() {
-        let here = (points[from].0 / column).floor();
-        let mut to = from + 1;
-        let (mut low, mut high) = (from, from);
-        while to < points.len() && (points[to].0 / column).floor() == here {
-            if points[to].1 < points[low].1 {
-                low = to;
-            }
-            if points[to].1 > points[high].1 {
-                high = to;
-            }
-            to += 1;
-        }
-        let mut chosen = [from, low.min(high), low.max(high), to - 1].to_vec();
-        chosen.dedup();
-        kept.extend(chosen.into_iter().map(|i| points[i]));
-        from = to;
+/// Keeps, per column of width `1/per_unit`, the first, lowest, highest and last of the points pushed, ascending in x.
+pub struct OverTime {
+    per_unit: f64,
+    kept: Vec<(f64, f64)>,
+    column: Option<Column>,
+}
+
+struct Column {
+    index: f64,
+    first: (f64, f64),
+    low: (f64, f64),
+    high: (f64, f64),
+    last: (f64, f64),
+}
+
+impl OverTime {
+    /// Nothing pushed yet.
+    pub fn new(per_unit: f64) -> OverTime {
+        OverTime { per_unit, kept: Vec::new(), column: None }
     }
-    kept
+
+    /// Adds a point; its x is not below those before.
+    pub fn push(&mut self, p: (f64, f64)) {
+        let index = (p.0 * self.per_unit).floor();
+        match &mut self.column {
+            Some(c) if c.index == index => {
+                if p.1 < c.low.1 {
+                    c.low = p;
+                }
+                if p.1 > c.high.1 {
+                    c.high = p;
+                }
+                c.last = p;
+            }
+            _ => {
+                self.flush();
+                self.column = Some(Column { index, first: p, low: p, high: p, last: p });
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        let Some(c) = self.column.take() else { return };
+        let (early, late) = if c.low.0 <= c.high.0 { (c.low, c.high) } else { (c.high, c.low) };
+        let start = self.kept.len();
+        for p in [c.first, early, late, c.last] {
+            if self.kept.len() == start || self.kept.last() != Some(&p) {
+                self.kept.push(p);
+            }
+        }
+    }
+
+    /// Has nothing been pushed since the last [`OverTime::take`]?
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty() && self.column.is_none()
+    }
+
+    /// What was kept; starts anew.
+    pub fn take(&mut self) -> Vec<(f64, f64)> {
+        self.flush();
+        std::mem::take(&mut self.kept)
+    }
 }
 
 /// Pieces in pixels, each drawn only where it reaches new cells of size `cell` inside [0, width] × [0, height].
@@ -104,7 +143,9 @@ mod tests {
     fn extremes_of_every_column_survive() {
         let points: Vec<(f64, f64)> =
             (0..100_000).map(|k| (k as f64 / 200.0, ((k * 7919) % 1000) as f64)).collect();
-        let kept = over_time(&points, 1.0);
+        let mut reducer = OverTime::new(1.0);
+        points.iter().for_each(|p| reducer.push(*p));
+        let kept = reducer.take();
         assert!(kept.len() <= 4 * 500);
         for column in 0..500 {
             let range = |p: &[(f64, f64)]| {

@@ -11,6 +11,9 @@ use super::signals::{Catalog, Kind, Signal};
 use crate::suggest::nearest;
 use carom_mech::{Action, Diagnostic, Severity};
 
+/// Knots at which signals are compared when panels are chosen.
+const ENOUGH: usize = 2000;
+
 /// One panel.
 pub enum Panel<'c, 'a> {
     /// Curves over time.
@@ -90,13 +93,14 @@ pub fn default_panels<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<Panel<'c, 'a>> {
     panels.extend(apart(catalog, of(&|k| *k == Kind::Gap)).into_iter().map(Panel::Time));
     panels.extend(apart(catalog, of(&|k| *k == Kind::Output)).into_iter().map(Panel::Time));
     let multipliers = of(&|k| matches!(k, Kind::Force(_)));
-    let nonzero = |s: &&Signal<'_>| catalog.values(s, &catalog.track.knots).iter().any(|v| v.abs() > 0.0);
+    let nonzero =
+        |s: &&Signal<'_>| catalog.values(s, &catalog.track.some_knots(ENOUGH)).iter().any(|v| v.abs() > 0.0);
     panels.extend(
         apart(catalog, multipliers.into_iter().filter(nonzero).collect()).into_iter().map(Panel::Time),
     );
     panels.truncate(8);
     let varies = |s: &Signal<'_>| {
-        let values = catalog.values(s, &catalog.track.knots);
+        let values = catalog.values(s, &catalog.track.some_knots(ENOUGH));
         let finite = || values.iter().filter(|v| v.is_finite());
         let low = finite().fold(f64::INFINITY, |a, &b| a.min(b));
         finite().any(|v| (v - low).abs() > 1e-9 * low.abs().max(1e-9))
@@ -118,7 +122,7 @@ pub fn default_panels<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<Panel<'c, 'a>> {
 fn apart<'c, 'a>(catalog: &Catalog<'a>, signals: Vec<&'c Signal<'a>>) -> Vec<Vec<&'c Signal<'a>>> {
     let mut groups: Vec<(Vec<&'c Signal<'a>>, f64, f64)> = Vec::new();
     for s in signals {
-        let values = catalog.values(s, &catalog.track.knots);
+        let values = catalog.values(s, &catalog.track.some_knots(ENOUGH));
         let size = values.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
         let fits = |(group, low, high): &(Vec<&Signal<'_>>, f64, f64)| {
             let near = size == 0.0 || *high == 0.0 || (size < 20.0 * low && *high < 20.0 * size);

@@ -228,8 +228,8 @@ impl<'a> Catalog<'a> {
         }
         if let Some(formula) = signal.formula.filter(|_| !missing.is_empty()) {
             let wanted: Vec<Knot> = missing.iter().map(|&i| knots[i]).collect();
-            for (i, v) in missing.into_iter().zip(track.evaluate(&[formula], &wanted)) {
-                values[i] = v[0];
+            for (i, v) in missing.into_iter().zip(track.evaluate_one(formula, &wanted)) {
+                values[i] = v;
             }
         }
         values

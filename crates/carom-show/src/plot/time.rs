@@ -1,7 +1,7 @@
 //! Panels over time: curves broken at jumps, impacts and contacts marked.
 
 use super::frame::{Axis, Frame, LABEL_SIZE, TICK_SIZE};
-use super::reduce::over_time;
+use super::reduce::OverTime;
 use super::signals::{Catalog, Kind, Signal};
 use crate::draw::{Anchor, Area, Label, Line, Picture, Shape, Theme};
 use crate::track::Knot;
@@ -25,9 +25,9 @@ struct Curve {
 const MOST_DOTTED: usize = 40;
 
 impl TimePanel {
-    /// Collects the curves.
-    pub fn new(catalog: &Catalog<'_>, signals: &[&Signal<'_>], height: f64) -> TimePanel {
-        let curves: Vec<Curve> = signals.iter().map(|s| curve(catalog, s)).collect();
+    /// Collects the curves for a panel of this size in pixels.
+    pub fn new(catalog: &Catalog<'_>, signals: &[&Signal<'_>], width: f64, height: f64) -> TimePanel {
+        let curves: Vec<Curve> = signals.iter().map(|s| curve(catalog, s, width)).collect();
         let values = || curves.iter().flat_map(|c| c.legs.iter().flatten().map(|p| p.1));
         let low = values().fold(f64::INFINITY, f64::min);
         let high = values().fold(f64::NEG_INFINITY, f64::max);
@@ -62,10 +62,7 @@ impl TimePanel {
         draw_impacts(picture, catalog, frame, theme);
         for (n, curve) in self.curves.iter().enumerate() {
             let color = theme.curve(n);
-            let to_pixels = |leg: &Vec<(f64, f64)>| {
-                let points: Vec<(f64, f64)> = leg.iter().map(|&(t, v)| frame.pixel(t, v)).collect();
-                if points.len() as f64 > 4.0 * area.width() { over_time(&points, 0.5) } else { points }
-            };
+            let to_pixels = |leg: &Vec<(f64, f64)>| leg.iter().map(|&(t, v)| frame.pixel(t, v)).collect();
             let mut pieces: Vec<Vec<(f64, f64)>> = curve.legs.iter().map(to_pixels).collect();
             // Thousands of short legs: one piece per pixel column says all there is to see.
             if pieces.len() as f64 > 2.0 * area.width() {
@@ -158,7 +155,7 @@ fn columns(pieces: &[Vec<(f64, f64)>]) -> Vec<Vec<(f64, f64)>> {
     kept
 }
 
-fn curve(catalog: &Catalog<'_>, signal: &Signal<'_>) -> Curve {
+fn curve(catalog: &Catalog<'_>, signal: &Signal<'_>, width: f64) -> Curve {
     let track = catalog.track;
     let knots = &track.knots;
     let values = catalog.values(signal, knots);
@@ -176,10 +173,16 @@ fn curve(catalog: &Catalog<'_>, signal: &Signal<'_>) -> Curve {
     let mut next_break = 0;
     let mut legs: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut ends = Vec::new();
-    let mut leg: Vec<(f64, f64)> = Vec::new();
-    let mut cut = |leg: &mut Vec<(f64, f64)>| {
+    // Two columns per pixel. With few samples every one has a column of its own: NaN equals no other.
+    let length = match (knots.first(), knots.last()) {
+        (Some(&a), Some(&b)) => track.time(b) - track.time(a),
+        _ => 0.0,
+    };
+    let crowded = knots.len() as f64 > 8.0 * width && length > 0.0;
+    let mut leg = OverTime::new(if crowded { 2.0 * width / length } else { f64::NAN });
+    let mut cut = |leg: &mut OverTime| {
         if !leg.is_empty() {
-            legs.push(std::mem::take(leg));
+            legs.push(leg.take());
         }
     };
     for (i, (&knot, &value)) in knots.iter().zip(&values).enumerate() {
