@@ -5,7 +5,7 @@
 //! cargo run --release -p carom --example book -- FOLDER
 //! ```
 
-use carom::mech::schema::schema;
+use carom::mech::reference;
 use carom::show::plot;
 use carom::{Draft, Options, Program, Sampling, derive, gallery, simulate};
 use std::fmt::Write;
@@ -36,29 +36,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     fs::write(folder.join("gallery.md"), page)?;
     Ok(())
-}
-
-/// The reference of the model file: one table of keys for each table of the file.
-fn reference() -> String {
-    let mut page = String::from(
-        "# The model file\n\nTOML, with formulas in strings. `x'` is the velocity of `x`; `^` is power; no implicit \
-         multiplication. What stands at the top comes before the first `[table]`. `*` is a name of your own.\n",
-    );
-    let mut last = None;
-    for entry in schema() {
-        if last != Some(entry.table) {
-            let title = if entry.table.is_empty() {
-                "Top of the file".into()
-            } else {
-                format!("`[{}]`", entry.table)
-            };
-            page += &format!("\n## {title}\n\n| key | write | meaning |\n|---|---|---|\n");
-            last = Some(entry.table);
-        }
-        let cell = |text: &str| text.replace('|', "\\|");
-        page += &format!("| `{}` | {} | {} |\n", cell(entry.key), cell(entry.form), cell(entry.meaning));
-    }
-    page
 }
 
 /// The default plot of a gallery model.
