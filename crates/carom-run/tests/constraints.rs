@@ -1,5 +1,7 @@
 //! Constrained motions: closed forms, published values, drift.
 
+#![allow(clippy::excessive_precision)]
+
 mod common;
 
 use carom_run::{SimulateError, StopReason, simulate};

@@ -1,5 +1,7 @@
 //! Contact that lasts, release, corners, chains, squeezing, starts on walls, limits and refusals.
 
+#![allow(clippy::excessive_precision)]
+
 mod common;
 
 use carom_mech::model::ImpactOrder;

@@ -1,5 +1,7 @@
 //! Degenerate Lagrangians: first-order flows, massless coordinates, walls on them.
 
+#![allow(clippy::excessive_precision)]
+
 mod common;
 
 use carom_run::StopReason;

@@ -1,5 +1,7 @@
 //! The tape against the oracle, against closed forms, and against the solution of known systems.
 
+#![allow(clippy::excessive_precision)]
+
 use carom_expr::{Dag, Expr, Function, Rational};
 use carom_run::engine::{CompileError, Flow, LinearBlock, System, Tape, Taylor, Time, series};
 use proptest::prelude::*;

@@ -1,5 +1,7 @@
 //! Lanes against single runs, bit by bit.
 
+#![allow(clippy::excessive_precision)]
+
 use carom_expr::Dag;
 use carom_run::engine::{
     Ensemble, Flow, Handler, LaneStart, LaneStep, Leave, Rk4, Tape, Taylor, Time, Verdict,

@@ -1,5 +1,7 @@
 //! User events, grazing, switching surfaces, inputs.
 
+#![allow(clippy::excessive_precision)]
+
 mod common;
 
 use carom_run::StopReason;

@@ -1,5 +1,7 @@
 //! Every gallery model runs, and keeps its laws.
 
+#![allow(clippy::excessive_precision)]
+
 mod common;
 
 use carom_run::{Options, Program, simulate};

@@ -1,5 +1,7 @@
 //! Hamiltonian models, other kinetic energies, and their Lagrangian twins.
 
+#![allow(clippy::excessive_precision)]
+
 mod common;
 
 use carom_run::{Motion, StopReason};

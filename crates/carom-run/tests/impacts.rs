@@ -1,5 +1,7 @@
 //! Motions with impacts against closed forms and published numbers.
 
+#![allow(clippy::excessive_precision)]
+
 mod common;
 
 use carom_run::{Sampling, StopReason, simulate};

@@ -1,5 +1,7 @@
 //! Sensitivity, the fixed-step method, time reversal, tolerances.
 
+#![allow(clippy::excessive_precision)]
+
 mod common;
 
 use carom_mech::model::Method;

@@ -1,5 +1,7 @@
 //! Long runs.
 
+#![allow(clippy::excessive_precision)]
+
 mod common;
 
 use carom_run::{Sampling, StopReason, simulate};
