@@ -1,4 +1,51 @@
-//! Mechanics → program → motion.
+//! Mechanics → [`Program`] → [`Motion`]: smooth legs as power series, impacts at the first root of a gap, contact,
+//! events, constraints, samples, and an audit of how well the laws were kept.
+//!
+//! ```
+//! use carom_mech::{Draft, derive};
+//! use carom_run::{Options, Program, Sampling, simulate};
+//!
+//! let (draft, problems) = Draft::parse(
+//!     r#"
+//!     coordinates = ["y"]
+//!     [energy]
+//!     kinetic   = "y'^2/2"
+//!     potential = "2*y"
+//!     [wall.floor]
+//!     gap = "y"
+//!     restitution = 0.5
+//!     [start]
+//!     position = { y = 1.0 }
+//!     [run]
+//!     until = 4.0
+//!     "#,
+//!     "ball.toml",
+//! );
+//! assert!(problems.is_empty());
+//! let (model, _warnings) = draft.check().unwrap();
+//! let mechanics = derive(model).unwrap();
+//! let program = Program::compile(&mechanics).unwrap();
+//! let mut options = Options::of(&mechanics.model);
+//! options.sampling = Sampling::At(vec![0.5, 3.5]);
+//! let motion = simulate(&program, &options).unwrap();
+//! // Falls for 1, then 1 + 1/2 + 1/4 + … = 2 more: at rest from t = 3 on.
+//! assert!((motion.impacts[0].time - 1.0).abs() < 1e-15);
+//! assert!(motion.contacts[0].zeno && (motion.contacts[0].from - 3.0).abs() < 1e-9);
+//! assert_eq!(motion.position[0].values[0], 0.75);
+//! ```
+//!
+//! Why a motion ended is part of the result ([`Stop`]); [`SimulateError`] means that nothing was simulated. A program
+//! is immutable and shared freely: all state of a simulation lives in the call.
+//!
+//! | files | concept |
+//! |---|---|
+//! | `program`, `rewrite`, `switching`, `input` | what is compiled, piecewise functions and tables replaced |
+//! | `engine` | expressions as power series; knows no mechanics |
+//! | `roots` | the first root of a polynomial, none missed |
+//! | `simulate`, `run`, `start`, `sample`, `events`, `project` | the loop and its parts |
+//! | `law`, `momentum`, `lcp`, `linear` | the impact law, for quadratic and for other kinetic energies |
+//! | `impact`, `contact`, `zeno`, `squeeze` | what happens at walls |
+//! | `sensitivity` | how much errors grow |
 
 mod contact;
 pub mod engine;
