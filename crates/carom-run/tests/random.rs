@@ -10,7 +10,11 @@ use proptest::prelude::*;
 fn kinetic(c: &[f64]) -> String {
     format!(
         "((1.2 + {:.3}*sin(x))*x' + {:.3}*y')^2/2 + ((1.1 + {:.3}*cos(y))*y' + {:.3}*x*z')^2/2 + (1 + {:.3}*sin(x*y))*z'^2/2",
-        c[0] * 0.5, c[1], c[2] * 0.5, c[3], c[4] * 0.5
+        c[0] * 0.5,
+        c[1],
+        c[2] * 0.5,
+        c[3],
+        c[4] * 0.5
     )
 }
 
@@ -31,7 +35,13 @@ fn case(c: &[f64], constrained: bool, restitution: f64, order: &str) -> Case {
          [wall.b]\ngap = \"0.8 + x - {:.3}*z^2\"\nrestitution = {restitution}\n\
          [wall.c]\ngap = \"0.9 - y - {:.3}*x - 0.1*cos(3*t)\"\nrestitution = {restitution}\n\
          [start]\nvelocity = {{ x = {:.3}, y = {:.3} }}\n[run]\nuntil = 6.0\nimpact_order = \"{order}\"\nsamples = 3\n",
-        kinetic(c), 0.5 * c[8], 0.4 * c[9], 0.4 * c[10], 0.4 * c[11], 1.5 + c[12], c[13]
+        kinetic(c),
+        0.5 * c[8],
+        0.4 * c[9],
+        0.4 * c[10],
+        0.4 * c[11],
+        1.5 + c[12],
+        c[13]
     );
     Case { text, walls: 3 }
 }
@@ -50,7 +60,10 @@ fn laws_hold(motion: &Motion, restitution: f64, walls: usize) -> Result<(), Test
             prop_assert!(impact.gap_rate_before[k] < 0.0 || impact.walls.len() > 1);
             if impact.walls.len() == 1 {
                 let (before, after) = (impact.gap_rate_before[k], impact.gap_rate_after[k]);
-                prop_assert!((after + restitution * before).abs() < 1e-12 * (1.0 + before.abs()), "{before} {after}");
+                prop_assert!(
+                    (after + restitution * before).abs() < 1e-12 * (1.0 + before.abs()),
+                    "{before} {after}"
+                );
             }
         }
     }
