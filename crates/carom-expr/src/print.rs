@@ -21,6 +21,7 @@ use order::Ranks;
 use piece::{Level, Piece};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 pub use code::{Code, Language};
 
@@ -70,7 +71,7 @@ const LONGEST: usize = 1_000_000;
 pub struct Printer<'a> {
     dag: &'a Dag,
     style: Style,
-    symbols: Vec<String>,
+    symbols: Arc<[String]>,
     named: HashMap<Expr, String>,
     ranks: RefCell<Ranks>,
     limit: usize,
@@ -90,9 +91,20 @@ pub struct Term {
 impl<'a> Printer<'a> {
     /// A printer for expressions of `dag`.
     pub fn new(dag: &'a Dag, style: Style) -> Printer<'a> {
-        let symbols = names::table(dag, style);
+        Printer::with_spelling(dag, style, names::table(dag, style).into())
+    }
+
+    /// A printer that spells symbols like an earlier one of the same style; what is new in the DAG is added.
+    pub fn with_spelling(dag: &'a Dag, style: Style, spelling: Arc<[String]>) -> Printer<'a> {
+        let symbols =
+            if spelling.len() == dag.symbol_count() { spelling } else { names::table(dag, style).into() };
         let ranks = RefCell::default();
         Printer { dag, style, symbols, named: HashMap::new(), ranks, limit: LONGEST }
+    }
+
+    /// How symbols are spelt, for [`Printer::with_spelling`].
+    pub fn spelling(&self) -> Arc<[String]> {
+        self.symbols.clone()
     }
 
     /// Replaces subexpressions whose text would be longer than `bytes` by a marker.

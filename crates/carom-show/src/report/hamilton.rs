@@ -20,7 +20,11 @@ pub fn principle(pen: &mut Pen<'_>, h: &HamiltonianDynamics) {
     pen.law(r"𝒜[q, p] = ∫ (p·q̇ − Ⓗ(q, p, t)) dt|\mathcal{A}[q,p] = \int_{t_0}^{t_1}\bigl(p\cdot\dot q - Ⓗ(q,p,t)\bigr)\,dt");
     pen.say("Vary ‹q› (fixed at both ends) and ‹p› (free) independently and integrate ‹p·δq̇|p\\cdot\\delta\\dot q› by parts:");
     pen.law(r"δ𝒜 = ∫ [(q̇ − ∂Ⓗ/∂p)·δp − (ṗ + ∂Ⓗ/∂q)·δq] dt|\delta\mathcal{A} = \int_{t_0}^{t_1}\Bigl[\Bigl(\dot q - \frac{\partial Ⓗ}{\partial p}\Bigr)\cdot\delta p - \Bigl(\dot p + \frac{\partial Ⓗ}{\partial q}\Bigr)\cdot\delta q\Bigr]dt");
-    if mechanics.rows.is_empty() {
+    let forced = !mechanics.model.forces.is_empty() || mechanics.model.dissipation.is_some();
+    if mechanics.rows.is_empty() && !forced {
+        pen.say("It vanishes for all variations exactly when");
+        pen.law(r"q̇ = ∂Ⓗ/∂p,   ṗ = −∂Ⓗ/∂q|\dot q = \frac{\partial Ⓗ}{\partial p},\qquad \dot p = -\frac{\partial Ⓗ}{\partial q}");
+    } else if mechanics.rows.is_empty() {
         pen.say("It vanishes, with the virtual work ‹Ⓠ·δq|Ⓠ\\cdot\\delta q› of forces added, exactly when");
         pen.law(r"q̇ = ∂Ⓗ/∂p,   ṗ = −∂Ⓗ/∂q + Ⓠ|\dot q = \frac{\partial Ⓗ}{\partial p},\qquad \dot p = -\frac{\partial Ⓗ}{\partial q} + Ⓠ");
     } else {

@@ -207,7 +207,7 @@ fn closed(pen: &mut Pen<'_>, k: usize, wall: &WallMechanics) {
     // Written out when that can be read, else through S n.
     const READABLE: usize = 110;
     let explicit = form.velocity_after.iter().all(|&e| pen.formula(e).width <= READABLE);
-    pen.say("Its solution, with the velocities on the right those before the impact:");
+    pen.say("Its solution, with the state on the right that before the impact:");
     let mut list = pen.equation(pen.pair(r"n·S n|n\cdot S n"), "=", form.inverse_mass);
     let impulse = pen.impulse.clone();
     if explicit {
@@ -234,6 +234,15 @@ fn closed(pen: &mut Pen<'_>, k: usize, wall: &WallMechanics) {
         list.extend(pen.equation(left, "=", mu));
     }
     pen.equations(list);
+    if matches!(mechanics.dynamics, Dynamics::Hamiltonian(_)) {
+        let mut list = Vec::new();
+        for (slot, &i) in mechanics.free.iter().enumerate() {
+            let p = pen.formula(mechanics.model.coordinates[i].momentum);
+            list.extend(pen.equation(pen.marked(&p, true), "=", form.momentum_after[slot]));
+        }
+        pen.equations(list);
+        return;
+    }
     let mut list = Vec::new();
     for (slot, &i) in mechanics.free.iter().enumerate() {
         let v = pen.formula(mechanics.model.coordinates[i].velocity);
@@ -273,7 +282,8 @@ fn hybrid(pen: &mut Pen<'_>, wall: &WallMechanics) {
         ));
         pen.say("‹v^⊥|v^{\\perp}› is the part of the velocity normal to the wall in the metric of the kinetic energy.");
     } else {
-        pen.law(r"p⁻ ↦ p⁺ = p⁻ + # n + Ⓐᵀμ|p^{-} \mapsto p^{+} = p^{-} + #\,n + Ⓐ^{\top}\mu");
+        let rows = if has_rows(pen) { (" + Ⓐᵀμ", r" + Ⓐ^{\top}\mu") } else { ("", "") };
+        pen.law(&format!(r"p⁻ ↦ p⁺ = p⁻ + # n{}|p^{{-}} \mapsto p^{{+}} = p^{{-}} + #\,n{}", rows.0, rows.1));
     }
     let known = |s: carom_expr::Symbol| {
         let symbol = mechanics.model.dag.symbol_expr(s);

@@ -5,6 +5,7 @@ use carom_expr::{Dag, Expr, Node, Printer, Rational, Style, Term};
 use carom_mech::Mechanics;
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Wider expressions are written with names for their repeated parts.
 const WIDEST: usize = 1500;
@@ -37,6 +38,8 @@ pub struct Pen<'a> {
     named: Vec<(Expr, Formula)>,
     document: Document,
     equations: u32,
+    /// How symbols are spelt in each style, worked out once.
+    spelling: RefCell<Vec<(Style, Arc<[String]>)>>,
     /// Sums that were given a name because a term would not fit a line.
     abbreviations: RefCell<Vec<(Expr, Formula)>>,
     /// Letters of the theory that the model uses itself.
@@ -78,6 +81,7 @@ impl<'a> Pen<'a> {
             named: Vec::new(),
             document: Document { title: title.to_string(), blocks: Vec::new() },
             equations: 0,
+            spelling: RefCell::default(),
             abbreviations: RefCell::default(),
             gap: Formula::new(gap.0, gap.1),
             impulse: Formula::new(impulse.0, impulse.1),
@@ -92,7 +96,20 @@ impl<'a> Pen<'a> {
     // ---- formulas ----------------------------------------------------------------------------------------
 
     fn printer(&self, style: Style) -> Printer<'_> {
-        let mut printer = Printer::new(&self.dag, style).limit(40_000);
+        let known = self.spelling.borrow().iter().find(|k| k.0 == style).map(|k| k.1.clone());
+        let mut printer = match known {
+            Some(spelling) if spelling.len() == self.dag.symbol_count() => {
+                Printer::with_spelling(&self.dag, style, spelling)
+            }
+            _ => {
+                let printer = Printer::new(&self.dag, style);
+                let mut known = self.spelling.borrow_mut();
+                known.retain(|k| k.0 != style);
+                known.push((style, printer.spelling()));
+                printer
+            }
+        }
+        .limit(40_000);
         for (e, formula) in &self.named {
             printer.name(*e, if style == Style::Latex { &formula.latex } else { &formula.unicode });
         }
@@ -433,17 +450,13 @@ impl<'a> Pen<'a> {
     fn shared(&self, left: Formula, relation: Formula, e: Expr) -> Vec<Equation> {
         let (printer, latex_parts) = self.dag.share(&[e], Style::Latex, "s", usize::MAX);
         let (unicode_printer, unicode_parts) = self.dag.share(&[e], Style::Unicode, "s", usize::MAX);
-        let mut out: Vec<Equation> = latex_parts
-            .into_iter()
-            .zip(unicode_parts)
-            .map(|((name, text), (unicode_name, unicode_text))| {
-                let name = Formula::new(unicode_name, name);
-                whole(name, "=", Formula::new(unicode_text, text))
-            })
-            .collect();
+        let parts =
+            latex_parts.into_iter().zip(unicode_parts).map(|((name, text), (unicode_name, unicode_text))| {
+                whole(Formula::new(unicode_name, name), "=", Formula::new(unicode_text, text))
+            });
         let (unicode, latex) = (unicode_printer.terms(e), printer.terms(e));
-        out.push(Equation { left, relation, right: Right::Terms { unicode, latex } });
-        out
+        let first = Equation { left, relation, right: Right::Terms { unicode, latex } };
+        std::iter::once(first).chain(parts).collect()
     }
 }
 

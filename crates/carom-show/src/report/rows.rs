@@ -1,8 +1,8 @@
 //! Constraint rows, the distribution they define, driven coordinates, the implicit form, degenerate Lagrangians.
 
-use super::document::{Equation, Formula, Inline, inlines};
+use super::document::{Equation, Formula};
 use super::pen::{Pen, quoted, whole};
-use super::smooth::multipliers;
+use super::smooth::{balanced, multipliers};
 use carom_expr::Expr;
 use carom_mech::{DegenerateDynamics, Dynamics, RowKind};
 
@@ -134,7 +134,7 @@ pub fn drives(pen: &mut Pen<'_>) {
     }
     pen.heading(1, "Driven coordinates");
     pen.say("A coordinate with prescribed motion ‹q_k = f(t)|q_k = f(t)› has no equation of its own: ‹f›, ‹ḟ|\\dot f›, ‹f̈|\\ddot f› are inserted in the others. The equation that was removed gives the force that drives it (‹f_i|f_i›: forces of walls in contact):");
-    pen.law(r"F_k = d/dt ∂Ⓛ/∂v_k − ∂Ⓛ/∂q_k − Ⓠ_k − (Ⓐᵀμ)_k − Σ f_i n_{i,k}|F_k = \frac{d}{dt}\frac{\partial Ⓛ}{\partial v_k} - \frac{\partial Ⓛ}{\partial q_k} - Ⓠ_k - (Ⓐ^{\top}\mu)_k - \sum_i f_i\,n_{i,k}");
+    pen.law(r"F_k = d/dt ∂Ⓛ/∂v_k − ∂Ⓛ/∂q_k − Ⓠ_k − (Ⓐᵀμ)_k − Σ f_i n_ik|F_k = \frac{d}{dt}\frac{\partial Ⓛ}{\partial v_k} - \frac{\partial Ⓛ}{\partial q_k} - Ⓠ_k - (Ⓐ^{\top}\mu)_k - \sum_i f_i\,n_{i,k}");
     for (slot, drive) in mechanics.drives.iter().enumerate() {
         let coordinate = &mechanics.model.coordinates[drive.coordinate];
         if let Some(driven) = &coordinate.driven {
@@ -198,10 +198,8 @@ pub fn implicit(pen: &mut Pen<'_>) {
         }
         let right = pen.dag.sum(&parts);
         let momentum = pen.formula(coordinate.momentum);
-        list.extend(pen.equation(momentum.clone(), "=", mechanics.momenta[i]));
-        let rate =
-            Formula::new(format!("d{}/dt", momentum.unicode), format!(r"\frac{{d}}{{dt}}{}", momentum.latex));
-        list.extend(pen.equation(rate, "=", right));
+        list.extend(pen.equation(momentum, "=", mechanics.momenta[i]));
+        list.extend(pen.equation(pen.rate(coordinate.momentum), "=", right));
     }
     pen.equations(list);
 }
@@ -210,14 +208,10 @@ pub fn implicit(pen: &mut Pen<'_>) {
 pub fn degenerate(pen: &mut Pen<'_>, d: &DegenerateDynamics) {
     pen.heading(1, "Hidden constraints");
     pen.say("‹ZᵀⓌZ|Z^{\\top}ⓌZ› is singular: the Lagrangian is degenerate, and the equations do not give every acceleration. Differentiating, and taking combinations of equations in which the accelerations cancel, leaves conditions that hold along every motion:");
-    let rows = d
-        .conditions
-        .iter()
-        .map(|condition| {
-            let formula = pen.formula(condition.expr).then(&Formula::pair(" = 0"));
-            vec![inlines(&condition.name.replace(['‹', '›', '`', '@', '#'], "")), vec![Inline::Math(formula)]]
-        })
-        .collect();
-    pen.table(&["found as", "condition"], rows);
+    for condition in &d.conditions {
+        pen.say(&format!("{}:", condition.name.replace(['‹', '›', '`', '@', '#'], "")));
+        let equations = balanced(pen, condition.expr, Formula::pair("0"));
+        pen.equations(equations);
+    }
     pen.say("Together with them the accelerations and multipliers are determined: the Euler–Lagrange rows and the differentiated conditions form one consistent linear system.");
 }

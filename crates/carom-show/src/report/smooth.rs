@@ -226,9 +226,10 @@ pub fn equations(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
         list.extend(pen.equation(left, "=", l.bias[slot]));
     }
     pen.equations(list);
-    if mechanics.quadratic {
+    let pure = mechanics.drives.is_empty() && matches!(mechanics.model.physics, Physics::Energies { .. });
+    if mechanics.quadratic && pure {
         pen.say("For a kinetic energy ‹Ⓣ = ½ vᵀⓌ v|Ⓣ = \\tfrac12 v^{\\top}Ⓦ v› this ‹h› is ‹∂/∂q(Ⓦ v) v − ∂Ⓣ/∂q + ∂Ⓥ/∂q|\\frac{\\partial}{\\partial q}(Ⓦv)\\,v - \\frac{\\partial Ⓣ}{\\partial q} + \\frac{\\partial Ⓥ}{\\partial q}›: velocity terms first, then the force of the potential.");
-    } else {
+    } else if !mechanics.quadratic {
         pen.say("‹Ⓦ› depends on the velocities: the kinetic energy is not quadratic.");
     }
     pen.say("Written out, one equation per free coordinate:");
@@ -252,9 +253,9 @@ pub fn equations(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
 }
 
 /// `left = right` with a long left side: the left is what is broken.
-fn balanced(pen: &Pen<'_>, left: Expr, right: Formula) -> Vec<Equation> {
+pub fn balanced(pen: &Pen<'_>, left: Expr, right: Formula) -> Vec<Equation> {
     let mut equations = pen.equation(Formula::default(), "", left);
-    if let Some(Equation { right: Right::Terms { unicode, latex }, .. }) = equations.last_mut() {
+    if let Some(Equation { right: Right::Terms { unicode, latex }, .. }) = equations.first_mut() {
         if let (Some(u), Some(l)) = (unicode.last_mut(), latex.last_mut()) {
             u.text.push_str(&format!(" = {}", right.unicode));
             l.text.push_str(&format!(" = {}", right.latex));
