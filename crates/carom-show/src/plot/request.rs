@@ -14,6 +14,9 @@ use carom_mech::{Action, Diagnostic, Severity};
 /// Knots at which signals are compared when panels are chosen.
 const ENOUGH: usize = 2000;
 
+/// More gaps than these are a tangle, and shown only when asked for.
+const MOST_GAPS: usize = 6;
+
 /// One panel.
 pub enum Panel<'c, 'a> {
     /// Curves over time.
@@ -90,7 +93,10 @@ pub fn default_panels<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<Panel<'c, 'a>> {
     if let Ok(energy) = catalog.find("energies") {
         panels.push(Panel::Time(energy));
     }
-    panels.extend(apart(catalog, of(&|k| *k == Kind::Gap)).into_iter().map(Panel::Time));
+    let gaps = of(&|k| *k == Kind::Gap);
+    if gaps.len() <= MOST_GAPS {
+        panels.extend(apart(catalog, gaps).into_iter().map(Panel::Time));
+    }
     panels.extend(apart(catalog, of(&|k| *k == Kind::Output)).into_iter().map(Panel::Time));
     let multipliers = of(&|k| matches!(k, Kind::Force(_)));
     let nonzero =
@@ -107,7 +113,10 @@ pub fn default_panels<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<Panel<'c, 'a>> {
     };
     let named = |name: &str| positions.iter().copied().find(|s| s.name == name);
     let mut planes = Vec::new();
-    if let (Some(x), Some(y)) = (named("x"), named("y")) {
+    if let (Some(x), Some(y)) = (named("x"), named("y"))
+        && varies(x)
+        && varies(y)
+    {
         planes.push(Panel::Plane { y, x, event: None });
     }
     for (&x, &y) in positions.iter().zip(&velocities).filter(|(x, y)| varies(x) && varies(y)) {
@@ -121,9 +130,15 @@ pub fn default_panels<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<Panel<'c, 'a>> {
 /// Signals that share an axis well: the same unit, and magnitudes within a factor of 20; at most six together.
 fn apart<'c, 'a>(catalog: &Catalog<'a>, signals: Vec<&'c Signal<'a>>) -> Vec<Vec<&'c Signal<'a>>> {
     let mut groups: Vec<(Vec<&'c Signal<'a>>, f64, f64)> = Vec::new();
-    for s in signals {
-        let values = catalog.values(s, &catalog.track.some_knots(ENOUGH));
-        let size = values.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
+    let knots = catalog.track.some_knots(ENOUGH);
+    let size_of = |s: &Signal<'_>| {
+        catalog.values(s, &knots).iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()))
+    };
+    let sizes: Vec<f64> = signals.iter().map(|s| size_of(s)).collect();
+    let largest = sizes.iter().copied().fold(0.0, f64::max);
+    for (s, size) in signals.into_iter().zip(sizes) {
+        // What is rounding beside its neighbours has no size of its own.
+        let size = if size > 1e-9 * largest { size } else { 0.0 };
         let fits = |(group, low, high): &(Vec<&Signal<'_>>, f64, f64)| {
             let near = size == 0.0 || *high == 0.0 || (size < 20.0 * low && *high < 20.0 * size);
             group.len() < 6 && group[0].unit == s.unit && near
