@@ -42,14 +42,18 @@ pub struct Place {
     pub column: usize,
     /// Number of characters, at least 1.
     pub length: usize,
-    /// The line itself, without its line ending.
+    /// The line itself, without its line ending; of a very long line, the part around the place.
     pub source_line: String,
+    /// Characters of the line before `source_line`; 0 unless the line is very long.
+    pub cut: usize,
     /// What the text is when it is not the model file: an option of the command line, a table.
     pub origin: Option<String>,
 }
 
 /// Column at which the name of the file starts when the message leaves room.
 const FILE_COLUMN: usize = 53;
+/// A line with more bytes than this is not kept whole.
+const LONG_LINE: usize = 2000;
 /// Lines are kept within this many columns where possible.
 const WIDTH: usize = 110;
 
@@ -134,7 +138,7 @@ impl std::fmt::Display for Diagnostic {
 /// The part of a place's line to show, the columns before the carets, and how many carets.
 fn window(place: &Place) -> (String, usize, usize) {
     let characters: Vec<char> = place.source_line.chars().collect();
-    let start = (place.column - 1).min(characters.len());
+    let start = (place.column - 1).saturating_sub(place.cut).min(characters.len());
     let end = (start + place.length).min(characters.len().max(start + 1));
     let room = WIDTH - 10;
     // A very long line is cut around the place.
@@ -148,7 +152,7 @@ fn window(place: &Place) -> (String, usize, usize) {
         characters[range].iter().map(|&c| shown(c)).collect::<Vec<_>>().concat()
     };
     let mut line = String::new();
-    if from > 0 {
+    if from + place.cut > 0 {
         line.push('…');
     }
     line.push_str(&piece(from..start.max(from)));
@@ -230,13 +234,20 @@ impl Source {
         let line_end = line_start + source_line.len();
         let end = floor_boundary(&self.text, range.end).clamp(start.min(line_end), line_end);
         let start = start.min(line_end);
-        Place {
+        let mut place = Place {
             line,
             column: self.text[line_start..start].chars().count() + 1,
             length: self.text[start..end].chars().count().max(1),
             source_line: source_line.to_owned(),
+            cut: 0,
             origin: self.origin.clone(),
+        };
+        if source_line.len() > LONG_LINE {
+            place.cut = place.column.saturating_sub(LONG_LINE / 4);
+            place.length = place.length.min(LONG_LINE);
+            place.source_line = source_line.chars().skip(place.cut).take(LONG_LINE).collect();
         }
+        place
     }
 }
 

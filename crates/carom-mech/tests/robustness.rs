@@ -118,6 +118,31 @@ fn deep_nesting_and_large_files_are_answered() {
 }
 
 #[test]
+fn many_mistakes_in_a_large_file_are_told_in_reasonable_time() {
+    // Thousands of unknown names among thousands of known ones.
+    let mut text = String::from("coordinates = [\"x\"]\nlagrangian = \"x'^2/2\"\n[parameters]\n");
+    for i in 0..5000 {
+        text += &format!("parameter_{i} = \"paramter_{i} + 1\"\n");
+    }
+    survive(&text);
+    // All of them on one line.
+    let values: Vec<String> = (0..5000).map(|i| format!("x{i} = \"unknown_{i}\"")).collect();
+    survive(&format!(
+        "coordinates = [\"x\"]\nlagrangian = \"x'^2/2\"\n[start]\nposition = {{ {} }}\n",
+        values.join(", ")
+    ));
+    // A large definition, used often.
+    let large = (0..3000).map(|i| format!("x^{i}")).collect::<Vec<_>>().join(" + ");
+    let often = vec!["d"; 20_000].join(" + ");
+    survive(&format!(
+        "coordinates = [\"x\"]\nlagrangian = \"x'^2/2 + {often}\"\n[define]\nd = \"sin({large})\"\n"
+    ));
+    survive(&format!(
+        "coordinates = [\"x\"]\nlagrangian = \"d'^2/2 + {often}\"\n[define]\nd = \"{large}\"\n"
+    ));
+}
+
+#[test]
 fn long_chains_of_definitions_and_parameters_are_followed_without_recursion() {
     let mut text = String::from("coordinates = [\"x\"]\nlagrangian = \"a0'^2/2 + p0\"\n[parameters]\n");
     for i in 0..10_000 {

@@ -13,6 +13,9 @@ use crate::suggest::nearest;
 use carom_expr::{Dag, Expr, Name, Problem, Symbol};
 use std::collections::HashMap;
 
+/// Comparisons of unknown names with known ones; a file beyond that is not typed by hand.
+const MOST_COMPARISONS: usize = 300_000;
+
 /// What a name stands for; the index counts in the draft's list of that kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Meaning {
@@ -90,6 +93,10 @@ pub(crate) struct Scope {
     pub hamiltonian: bool,
     /// Labels that are no names of formulas, and what to do instead.
     pub labels: HashMap<String, String>,
+    /// Kinds of what names stand for, as far as they were needed.
+    pub known_kinds: HashMap<Expr, Kinds>,
+    /// How many unknown names were met.
+    pub unknown: usize,
     /// Set when a formula used something that was already reported.
     pub tainted: bool,
 }
@@ -149,6 +156,7 @@ impl Scope {
             return Ok(dag.symbol(text));
         }
         let Some(&meaning) = self.names.get(text) else {
+            self.unknown += 1;
             return problem(format!("unknown name `{text}`"), self.unknown_hint(text, context));
         };
         let primes = name.primes as usize;
@@ -198,7 +206,15 @@ impl Scope {
             };
             return problem(format!("`{written}` does not exist"), hint.to_owned());
         };
-        let forbidden = self.kinds_of(dag, value) & !context.allowed;
+        let kinds = match self.known_kinds.get(&value) {
+            Some(&kinds) => kinds,
+            None => {
+                let kinds = self.kinds_of(dag, value);
+                self.known_kinds.insert(value, kinds);
+                kinds
+            }
+        };
+        let forbidden = kinds & !context.allowed;
         if forbidden != 0 {
             let (message, hint) = self.forbidden(dag, name, meaning, value, forbidden, context);
             return problem(message, hint);
@@ -266,7 +282,9 @@ impl Scope {
         if text == "dt" {
             return "a time derivative is written with a prime: x'".to_owned();
         }
-        if let Some(near) = nearest(text, self.order.iter().map(String::as_str)) {
+        let many = self.unknown.saturating_mul(self.order.len()) > MOST_COMPARISONS;
+        let candidates = if many { &[] } else { &self.order[..] };
+        if let Some(near) = nearest(text, candidates.iter().map(String::as_str)) {
             let word = self.names.get(near).map_or("name", |m| super::names::strip_article(m.word()));
             return format!("did you mean the {word} `{near}`?");
         }
