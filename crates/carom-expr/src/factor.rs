@@ -116,8 +116,9 @@ impl Writer<'_> {
         let mut constant = Rational::ZERO;
         let mut summands = Vec::with_capacity(p.len());
         for (m, c) in p {
-            if m.is_empty() {
-                constant = *c;
+            // A bracket that cancelled against a denominator can leave the same monomial twice.
+            if let (true, Some(sum)) = (m.is_empty(), constant.add(*c)) {
+                constant = sum;
             } else {
                 let powers = self.powers(m);
                 summands.push((*c, self.dag.monomials(Rational::ONE, &powers)));

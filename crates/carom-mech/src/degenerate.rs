@@ -15,7 +15,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::eliminate::eliminate;
 use crate::frame::{Frame, dot, gradient, mentions};
-use crate::lagrangian::tidy;
+use crate::lagrangian::written_out;
 use crate::mechanics::{Condition, DegenerateDynamics, LagrangianDynamics, RowMechanics};
 use crate::model::Model;
 use crate::numeric::{Singular, rank, scaled_rows};
@@ -135,7 +135,7 @@ pub(crate) fn resolve(
             known.differentiated[i] = true;
             let rate = free_rate(dag, frame, g);
             if !samples.vanishes(dag, rate) {
-                let rate = tidy(dag, rate);
+                let rate = written_out(dag, &[rate]);
                 let name = format!("time derivative of {}", known.conditions[i].name);
                 known.add(dag, samples, name, rate);
             }
@@ -154,7 +154,7 @@ pub(crate) fn resolve(
         };
         let mut added = false;
         for i in (0..done.rows.len()).filter(|i| done.pivots.iter().all(|p| p.0 != *i)) {
-            let condition = tidy(dag, done.right[i]);
+            let condition = written_out(dag, &[done.right[i]]);
             if samples.vanishes(dag, condition) {
                 continue;
             }

@@ -7,7 +7,7 @@
 
 use crate::lagrangian::tidy;
 use crate::sample::Samples;
-use carom_expr::{Dag, Expr, Rational};
+use carom_expr::{Dag, Expr, Node, Rational};
 
 /// Rows after elimination.
 pub(crate) struct Elimination {
@@ -134,30 +134,44 @@ impl Elimination {
                 let entry = dag.neg(ratio);
                 vector[j] = tidy(dag, entry);
             }
-            basis.push(without_common_number(dag, vector));
+            basis.push(without_common_factor(dag, vector));
         }
         basis
     }
 }
 
-/// Divides by the number all entries share: (2 x, −2 y) becomes (x, −y).
-fn without_common_number(dag: &mut Dag, vector: Vec<Expr>) -> Vec<Expr> {
+/// Divides by what all entries share and makes most of them positive: (−2 x y, −2 y²) becomes (x, y). Removing a
+/// factor only adds points at which the vector still spans.
+fn without_common_factor(dag: &mut Dag, vector: Vec<Expr>) -> Vec<Expr> {
     let zero = dag.zero();
-    let coefficient = |e: Expr| match dag.node(e) {
-        carom_expr::Node::Product(c, _) => c.abs(),
-        carom_expr::Node::Number(r) => r.abs(),
-        _ => Rational::ONE,
+    let parts = |e: Expr| -> (Rational, Vec<(Expr, Rational)>) {
+        match dag.node(e) {
+            Node::Product(c, factors) => (*c, factors.to_vec()),
+            Node::Number(r) => (*r, Vec::new()),
+            _ => (Rational::ONE, vec![(e, Rational::ONE)]),
+        }
     };
-    let mut shared: Option<Rational> = None;
-    for &e in vector.iter().filter(|e| **e != zero) {
-        match shared {
-            None => shared = Some(coefficient(e)),
-            Some(c) if c == coefficient(e) => {}
-            Some(_) => return vector,
+    let entries: Vec<(Rational, Vec<(Expr, Rational)>)> =
+        vector.iter().filter(|e| **e != zero).map(|&e| parts(e)).collect();
+    let Some((first, rest)) = entries.split_first() else { return vector };
+    let number = if rest.iter().all(|e| e.0.abs() == first.0.abs()) { first.0.abs() } else { Rational::ONE };
+    let mut shared: Vec<(Expr, Rational)> = Vec::new();
+    for &(base, exponent) in &first.1 {
+        let least = rest.iter().try_fold(exponent, |least, e| {
+            e.1.iter().find(|f| f.0 == base).map(|f| if f.1 < least { f.1 } else { least })
+        });
+        if let Some(least) = least.filter(|n| !n.is_negative()) {
+            shared.push((base, least));
         }
     }
-    match shared.and_then(Rational::reciprocal) {
-        Some(c) if !c.is_one() => vector.into_iter().map(|e| dag.scale(c, e)).collect(),
-        _ => vector,
+    let negative = entries.iter().filter(|e| e.0.is_negative()).count();
+    let sign = if 2 * negative > entries.len() { Rational::MINUS_ONE } else { Rational::ONE };
+    let scale = number.reciprocal().and_then(|r| r.multiply(sign)).unwrap_or(Rational::ONE);
+    let inverse: Vec<(Expr, Rational)> =
+        shared.iter().filter_map(|&(base, n)| Some((base, n.negate()?))).collect();
+    if scale.is_one() && inverse.is_empty() {
+        return vector;
     }
+    let factor = dag.monomials(scale, &inverse);
+    vector.into_iter().map(|e| dag.mul(factor, e)).collect()
 }
