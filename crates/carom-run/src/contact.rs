@@ -73,7 +73,12 @@ impl Run<'_> {
                 None => break,
             }
         }
+        if let Some(held) = self.held {
+            closed.push(held);
+            closed.sort_unstable();
+        }
         self.keep_contact_records(&closed);
+        self.settle_held()?;
         self.settle_forces();
         self.settle_events();
         Ok(())
@@ -259,6 +264,22 @@ impl Run<'_> {
 
     /// (x, μ, f): acceleration without velocity bias, multipliers, forces of the closed walls, at the present frame.
     pub fn reactions(&self, closed: &[usize]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        if let Some(held) = self.held {
+            // The force of a held wall is the multiplier of its row.
+            let others: Vec<usize> = closed.iter().copied().filter(|&w| w != held).collect();
+            let (x, mut multipliers, pushing) = self.free_reactions(&others);
+            let force = multipliers.pop().unwrap_or(0.0);
+            let mut pushing = pushing.into_iter();
+            let forces = closed
+                .iter()
+                .map(|&w| if w == held { force } else { pushing.next().unwrap_or(0.0) })
+                .collect();
+            return (x, multipliers, forces);
+        }
+        self.free_reactions(closed)
+    }
+
+    fn free_reactions(&self, closed: &[usize]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let (n, m) = (self.frame.layout.n, self.frame.layout.rows);
         if self.is_degenerate() {
             let factored = Factored::new(&self.frame.matrix());
@@ -301,6 +322,20 @@ impl Run<'_> {
                 Some((k, sign)) if sign > 0.0 => k,
                 _ => 0,
             };
+        }
+    }
+
+    /// A held wall must push: its force starts positive, or at zero and grows.
+    fn settle_held(&mut self) -> Result<(), Halt> {
+        let Some(held) = self.held else { return Ok(()) };
+        let at = self.program.watched(&self.key).held;
+        match leading(self.flow().watched(at), 0, self.natural_step(), 0.0) {
+            Some((_, sign)) if sign < 0.0 => Err(self.not_enforceable(held)),
+            Some((k, _)) => {
+                self.held_force_zeros = k;
+                Ok(())
+            }
+            None => Ok(()),
         }
     }
 

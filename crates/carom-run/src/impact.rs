@@ -18,6 +18,7 @@ impl Run<'_> {
     /// All walls with φ = 0 at the present frame; `hit` are known to be.
     pub fn touched(&self, hit: &[usize]) -> Vec<usize> {
         (0..self.walls.len())
+            .filter(|w| self.held != Some(*w))
             .filter(|w| {
                 self.walls[*w].closed
                     || hit.contains(w)
@@ -47,6 +48,10 @@ impl Run<'_> {
                 self.walls[w].touching = true;
                 self.walls[w].resting = *u == 0.0;
             }
+            return Ok(false);
+        }
+        if let Some(wall) = self.massless_wall(&walls, &rates) {
+            self.hold(wall)?;
             return Ok(false);
         }
         let speed = -rates.iter().copied().fold(0.0, f64::min);

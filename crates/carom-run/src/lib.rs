@@ -44,13 +44,14 @@
 //! | `roots` | the first root of a polynomial, none missed |
 //! | `simulate`, `run`, `start`, `sample`, `events`, `project` | the loop and its parts |
 //! | `law`, `momentum`, `lcp`, `linear` | the impact law, for quadratic and for other kinetic energies |
-//! | `impact`, `contact`, `zeno`, `squeeze` | what happens at walls |
+//! | `impact`, `contact`, `hold`, `zeno`, `squeeze` | what happens at walls |
 //! | `sensitivity` | how much errors grow |
 
 mod contact;
 pub mod engine;
 mod events;
 mod frame;
+mod hold;
 mod impact;
 pub mod input;
 pub mod law;

@@ -18,8 +18,9 @@ use crate::rewrite::rewrite;
 use crate::switching::{Surface, split};
 use carom_expr::{Dag, Expr, Rational};
 use carom_mech::mechanics::{Dynamics, Mechanics};
+use carom_mech::model::{Row, RowKind};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Compiled mechanics.
 #[derive(Debug)]
@@ -40,6 +41,9 @@ pub struct Program {
     /// Is there a work variable at the end of the state?
     pub(crate) has_work: bool,
     legs: Mutex<Legs>,
+    /// The row that is a wall held closed, if this is the program of such a contact.
+    pub(crate) held_row: Option<usize>,
+    held: Vec<OnceLock<Option<Box<Program>>>>,
 }
 
 #[derive(Debug)]
@@ -68,6 +72,7 @@ pub(crate) struct Watched {
     pub event: usize,
     pub force: usize,
     pub sliding: usize,
+    pub held: usize,
 }
 
 impl Program {
@@ -120,7 +125,6 @@ impl Program {
         let settings = evaluation(&mechanics.model.dag, &[], fixed)?;
         let legs = Mutex::new(Legs { dag: mechanics.model.dag.clone(), tapes: BTreeMap::new() });
         Ok(Program {
-            mechanics,
             layout,
             frame,
             outputs,
@@ -130,13 +134,30 @@ impl Program {
             state: motion_state,
             parameters,
             has_work,
+            held: mechanics.walls.iter().map(|_| OnceLock::new()).collect(),
+            held_row: None,
             legs,
+            mechanics,
         })
     }
 
     /// The mechanics this program was compiled from, piecewise functions and table inputs replaced.
     pub fn mechanics(&self) -> &Mechanics {
         &self.mechanics
+    }
+
+    /// The program in which a wall is a holonomic row, derived on first use; `None` if that has no equations of motion.
+    pub(crate) fn held(&self, wall: usize) -> Option<&Program> {
+        let make = || {
+            let mut model = self.mechanics.model.clone();
+            let name = format!("contact with {}", model.walls[wall].name);
+            model.rows.push(Row { name, kind: RowKind::Holonomic, expr: model.walls[wall].gap });
+            let mechanics = carom_mech::derive(model).ok()?;
+            let mut program = Program::compile(&mechanics).ok()?;
+            program.held_row = Some(mechanics.rows.len() - 1);
+            Some(Box::new(program))
+        };
+        self.held[wall].get_or_init(make).as_deref()
     }
 
     /// Number of free coordinates.
@@ -149,7 +170,8 @@ impl Program {
         let surface = gap + self.mechanics.walls.len();
         let event = surface + self.surfaces.len();
         let force = event + self.mechanics.events.len();
-        Watched { gap, surface, event, force, sliding: force + key.closed.len() }
+        let sliding = force + key.closed.len();
+        Watched { gap, surface, event, force, sliding, held: sliding + key.sliding.len() }
     }
 
     /// The tape of a leg, compiled on first use.
@@ -291,6 +313,11 @@ impl Program {
             watched.push(dag.neg(z));
         }
         watched.extend(&signs);
+        if let Some(held) = self.held_row {
+            // The wall's force; a multiplier that is not kept is implied by others.
+            let at = key.multipliers.iter().position(|&r| r == held);
+            watched.push(at.map_or(zero, |i| dag.neg(reactions[i])));
+        }
         let blocks = if unknowns.is_empty() {
             vec![]
         } else {

@@ -37,7 +37,7 @@ impl Residual {
 
 impl Run<'_> {
     fn closed_walls(&self) -> Vec<usize> {
-        (0..self.walls.len()).filter(|&w| self.walls[w].closed).collect()
+        (0..self.walls.len()).filter(|&w| self.walls[w].closed && self.held != Some(w)).collect()
     }
 
     fn position_residuals(&self, closed: &[usize]) -> Vec<Residual> {
@@ -191,39 +191,11 @@ impl Run<'_> {
 
     /// After an impact on a degenerate model the velocities that the conditions determine follow.
     pub fn finish_dependent_velocities(&mut self) {
-        if !self.is_degenerate() {
-            return;
-        }
-        let n = self.size();
-        let massless: Vec<Vec<f64>> = {
+        if self.is_degenerate() {
             self.look();
-            self.frame.metric().massless_directions().iter().map(|z| z.to_vec()).collect()
-        };
-        if massless.is_empty() {
-            return;
-        }
-        for _ in 0..MOST_STEPS {
-            self.look();
-            let target: Vec<f64> = self.frame.conditions().iter().map(|g| -g).collect();
-            if self.drift() <= f64::EPSILON {
-                return;
-            }
-            // Only along directions that carry no momentum: [p] stays what the law says.
-            let gradient = self.frame.condition_gradient();
-            let mut reduced = Matrix::zeros(gradient.rows, massless.len());
-            for i in 0..gradient.rows {
-                for (j, z) in massless.iter().enumerate() {
-                    reduced[(i, j)] = crate::linear::dot(&gradient.row(i)[n..], z);
-                }
-            }
-            let c = Factored::new(&reduced).solve(&target);
-            let before = self.state.clone();
-            for (c, z) in c.iter().zip(&massless) {
-                self.state[n..2 * n].iter_mut().zip(z).for_each(|(v, z)| *v += c * z);
-            }
-            if before == self.state {
-                return;
-            }
+            let massless: Vec<Vec<f64>> =
+                self.frame.metric().massless_directions().iter().map(|z| z.to_vec()).collect();
+            self.follow_conditions(&massless);
         }
     }
 }

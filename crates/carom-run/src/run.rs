@@ -61,6 +61,11 @@ pub(crate) struct Side {
 /// A simulation in progress.
 pub(crate) struct Run<'p> {
     pub program: &'p Program,
+    /// The program the simulation began with; another one runs while a wall without inertia is held.
+    pub base: &'p Program,
+    /// That wall.
+    pub held: Option<usize>,
+    pub held_force_zeros: usize,
     pub options: &'p Options,
     pub taylor: Taylor,
     pub until: Time,

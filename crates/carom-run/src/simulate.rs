@@ -49,6 +49,7 @@ pub fn simulate_with(
 enum Happening {
     Wall(usize),
     Release(usize),
+    LetGo(usize),
     Surface(usize),
     LeaveSurface(usize, f64),
     Event(usize),
@@ -59,7 +60,7 @@ impl Happening {
     fn rank(self) -> (u8, usize) {
         match self {
             Happening::Wall(i) => (0, i),
-            Happening::Release(i) => (1, i),
+            Happening::Release(i) | Happening::LetGo(i) => (1, i),
             Happening::Surface(i) => (2, i),
             Happening::LeaveSurface(i, _) => (3, i),
             Happening::Event(i) => (4, i),
@@ -209,6 +210,11 @@ impl Run<'_> {
                 offer(at, Happening::Release(w));
             }
         }
+        if let Some(w) = self.held
+            && let Some(at) = first_fall(self.polynomial(watched.held), h, self.held_force_zeros, 0.0, |_| {})
+        {
+            offer(at, Happening::LetGo(w));
+        }
         for (s, side) in self.surfaces.iter().enumerate() {
             if side.sign != 0.0
                 && let Some(at) = first_crossing(self.polynomial(watched.surface + s), h, side, |_| true)
@@ -299,6 +305,7 @@ impl Run<'_> {
             wall.zeros = 0;
             wall.force_zeros = 0;
         }
+        self.held_force_zeros = 0;
         let first = self.program.watched(&self.key).event;
         let ends: Vec<f64> = (0..self.events.len()).map(|e| horner(self.polynomial(first + e), h)).collect();
         for (s, side) in self.surfaces.iter_mut().enumerate() {
@@ -360,6 +367,10 @@ impl Run<'_> {
             }
             Happening::Release(w) => {
                 self.begin_leg(&[w], &[])?;
+                Ok(false)
+            }
+            Happening::LetGo(_) => {
+                self.let_go()?;
                 Ok(false)
             }
             Happening::Surface(s) => {

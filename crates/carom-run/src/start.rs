@@ -41,6 +41,9 @@ impl<'p> Run<'p> {
         }
         let mut run = Run {
             program,
+            base: program,
+            held: None,
+            held_force_zeros: 0,
             options,
             taylor: taylor_of(options),
             until: Time::new(options.until),

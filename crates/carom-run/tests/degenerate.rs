@@ -103,3 +103,25 @@ fn a_first_order_flow_at_a_wall_stops_at_the_right_time() {
     close(motion.stop.time, quarter, 1e-11);
     assert!(motion.stop.detail.unwrap().contains("left"));
 }
+
+#[test]
+fn a_wall_on_a_massless_coordinate_holds_with_a_finite_force() {
+    // The node s = 0.6 x meets s >= -0.3 at x = −0.5; it stays there while x goes on under both springs.
+    let text = "coordinates = [\"x\", \"s\"]\nlagrangian = \"x'^2/2 - 2*s^2/2 - 3*(x - s)^2/2\"\n[wall.stop]\ngap = \"s + 0.3\"\n[start]\nposition = { x = 1.0 }\n[run]\nuntil = 6.0\n";
+    let motion = run(text);
+    assert_eq!(motion.stop.reason, StopReason::Reached, "{:?}", motion.stop);
+    assert!(motion.impacts.is_empty());
+    let omega = 1.2f64.sqrt();
+    let contact = &motion.contacts[0];
+    close(contact.from, (-0.5f64).acos() / omega, 1e-11);
+    close(contact.force_at_start, 0.0, 1e-10);
+    // With s held the mass swings about s = −0.3 with ω = √3, from x = −0.5 with the speed it had; energy decides when
+    // it is back at x = −0.5.
+    assert!(contact.to.is_some());
+    for k in 0..motion.time.len() {
+        let (x, s) = (signal(&motion.position, "x")[k], signal(&motion.position, "s")[k]);
+        close(s, if 0.6 * x < -0.3 { -0.3 } else { 0.6 * x }, 1e-10);
+        let f = signal(&motion.contact_force, "stop")[k];
+        close(f, if 0.6 * x < -0.3 { 2.0 * s - 3.0 * (x - s) } else { 0.0 }, 1e-9);
+    }
+}
