@@ -171,9 +171,9 @@ pub struct Show {
     #[command(flatten)]
     pub samples: SampleArgs,
 
-    /// The picture; its extension says which: .svg .png .html .gif .mp4
+    /// The picture; its extension says which: .svg .png .html .gif .mp4 [default: MODEL.html]
     #[arg(long, short, value_name = "FILE")]
-    pub output: String,
+    pub output: Option<String>,
 
     /// What to plot: "theta1,theta2", "theta2' vs theta2", energy; may be repeated, one panel each
     #[arg(long, value_name = "SIGNALS")]

@@ -39,7 +39,10 @@ pub fn run(args: &Run) -> Result<u8, Failure> {
         load::report(&warnings, &file, false);
     }
     if let Some(output) = &args.output {
-        save(output, &motion, model)?;
+        let files = save(output, &motion, model)?;
+        if !args.model.quiet {
+            eprintln!("wrote {}", files.join(" and "));
+        }
     }
     if args.json {
         write::stdout(&table::json(&motion, model))?;
@@ -79,40 +82,42 @@ fn form(output: &str) -> Result<Form, Failure> {
     }
 }
 
-/// Writes a motion; impacts, contacts and events go into a second file where the first has no room for them.
-fn save(output: &str, motion: &Motion, model: &Model) -> Result<(), Failure> {
+/// Writes a motion; impacts, contacts and events go into a second file where the first has no room for them. Returns
+/// the names of the files.
+fn save(output: &str, motion: &Motion, model: &Model) -> Result<Vec<String>, Failure> {
     let samples = table::samples(motion, model);
     let happenings = table::happenings(motion, model);
+    let mut files = vec![output.to_owned()];
     match form(output)? {
-        Form::Json => write::file(output, table::json(motion, model).as_bytes()),
+        Form::Json => write::file(output, table::json(motion, model).as_bytes())?,
         Form::Npz => {
             let bytes = table::npz(&[("", &samples), ("impacts.", &happenings)]).map_err(Failure::File)?;
-            write::file(output, &bytes)
+            write::file(output, &bytes)?;
         }
         Form::Csv => {
             write::file(output, &table::csv(&samples))?;
-            second(output, happenings.rows() > 0, &table::csv(&happenings))
+            files.extend(second(output, happenings.rows() > 0, &table::csv(&happenings))?);
         }
         Form::Parquet => {
             write::file(output, &table::parquet(&samples))?;
-            second(output, happenings.rows() > 0, &table::parquet(&happenings))
+            files.extend(second(output, happenings.rows() > 0, &table::parquet(&happenings))?);
         }
     }
+    Ok(files)
 }
 
 /// `NAME.impacts.csv` beside `NAME.csv`; nothing happened: no file, and an old one is not left standing.
-fn second(output: &str, needed: bool, bytes: &[u8]) -> Result<(), Failure> {
+fn second(output: &str, needed: bool, bytes: &[u8]) -> Result<Option<String>, Failure> {
     let path = Path::new(output);
-    let (Some(stem), Some(extension)) = (path.file_stem(), path.extension()) else { return Ok(()) };
+    let (Some(stem), Some(extension)) = (path.file_stem(), path.extension()) else { return Ok(None) };
     let name = format!("{}.impacts.{}", stem.to_string_lossy(), extension.to_string_lossy());
-    let path = path.with_file_name(name);
+    let path = path.with_file_name(name).to_string_lossy().into_owned();
     if needed {
-        return write::file(&path.to_string_lossy(), bytes);
+        write::file(&path, bytes)?;
+        return Ok(Some(path));
     }
     match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::write(&path.to_string_lossy(), &error))
-        }
-        _ => Ok(()),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::write(&path, &error)),
+        _ => Ok(None),
     }
 }

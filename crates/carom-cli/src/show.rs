@@ -20,8 +20,10 @@ const SCOUT: usize = 2;
 /// # Errors
 /// If the model or the options are wrong, or a file cannot be read or written.
 pub fn show(args: &Show) -> Result<u8, Failure> {
-    let form = form(&args.output)?;
-    write::probe(&args.output)?;
+    let output = args.output.clone().unwrap_or_else(|| page_of(&args.model.model));
+    let output = output.as_str();
+    let form = form(output)?;
+    write::probe(output)?;
     if form == Form::Mp4 {
         need_ffmpeg()?;
     }
@@ -56,31 +58,37 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
         Failure::Reported(1)
     };
     let mechanics = &prepared.mechanics;
-    let text = |text: String| write::file(&args.output, text.as_bytes());
+    let text = |text: String| write::file(output, text.as_bytes());
     match form {
         Form::Svg => text(plot::svg(mechanics, &motion, &args.plot, style).map_err(wrong)?)?,
         Form::Png => {
-            write::file(&args.output, &plot::png(mechanics, &motion, &args.plot, style).map_err(wrong)?)?;
+            write::file(output, &plot::png(mechanics, &motion, &args.plot, style).map_err(wrong)?)?;
         }
         Form::Html => text(page::html(mechanics, &motion, &args.plot).map_err(wrong)?)?,
         Form::Gif => {
             let style = film::Style { theme, ..film::Style::gif() };
             let film = film::Film::new(mechanics, &motion, style).map_err(wrong)?;
-            write::file(&args.output, &film.gif())?;
+            write::file(output, &film.gif())?;
         }
         Form::Mp4 => {
             let style = film::Style { theme, ..film::Style::video() };
-            mp4(&film::Film::new(mechanics, &motion, style).map_err(wrong)?, &args.output)?;
+            mp4(&film::Film::new(mechanics, &motion, style).map_err(wrong)?, output)?;
         }
     }
     if !args.model.quiet {
-        eprintln!("wrote {}", args.output);
+        eprintln!("wrote {output}");
         if !motion.stop.reason.is_complete() {
             let detail = motion.stop.detail.as_deref().map(|d| format!(": {d}")).unwrap_or_default();
             eprintln!("the motion ended at t = {}, {}{detail}", motion.stop.time, motion.stop.reason.name());
         }
     }
     Ok(run::code(&motion))
+}
+
+/// The page of a model, in the current folder.
+fn page_of(model: &str) -> String {
+    let stem = Path::new(model).file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    format!("{}.html", if stem.is_empty() || stem == "-" { "motion" } else { &stem })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

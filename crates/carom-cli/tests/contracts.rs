@@ -3,6 +3,8 @@
 mod support;
 
 use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use support::{carom, carom_in, carom_with, numbers};
 
 #[test]
@@ -184,4 +186,50 @@ fn repeat_keeps_the_result() {
     let once = carom(&["run", "bouncing_mass", "--json"]).expect(0).json();
     let often = carom(&["run", "bouncing_mass", "--json", "--repeat", "5"]).expect(0).json();
     assert_eq!(once["impacts"], often["impacts"]);
+}
+
+#[test]
+fn an_interrupted_run_delivers_what_was_computed() {
+    let folder = tempfile::tempdir().unwrap();
+    let marker = folder.path().join("out.json");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_carom"))
+        .args(["run", "double_pendulum", "--until", "1e7", "--samples", "11", "-q", "-o"])
+        .arg(&marker)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The handler is there as soon as the simulation is; before that an interrupt simply ends the program.
+    std::thread::sleep(Duration::from_millis(1500));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let patience = Instant::now() + Duration::from_secs(60);
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None if Instant::now() > patience => {
+                child.kill().unwrap();
+                panic!("it does not listen");
+            }
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    };
+    assert_eq!(status.code(), Some(2));
+    let motion: serde_json::Value = serde_json::from_slice(&fs::read(marker).unwrap()).unwrap();
+    assert_eq!(motion["stop"]["reason"], "interrupted");
+    assert!(motion["stop"]["time"].as_f64().unwrap() > 0.0);
+    assert_eq!(motion["time"][0], 0.0);
+}
+
+#[test]
+fn show_without_a_file_name_writes_a_page_named_after_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    carom_in(folder.path(), &["show", "bouncing_mass"]).expect(0);
+    let page = fs::read_to_string(folder.path().join("bouncing_mass.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") || page.starts_with("<!DOCTYPE html>"));
+    for name in ["a.svg", "a.png", "a.gif"] {
+        carom_in(folder.path(), &["show", "bouncing_mass", "-q", "-o", name]).expect(0);
+    }
+    let ended = carom_in(folder.path(), &["show", "bouncing_mass", "--plot", "yy", "-o", "b.svg"]).expect(1);
+    assert!(ended.stderr.contains("yy"), "{}", ended.stderr);
+    assert!(!folder.path().join("b.svg").exists());
 }
