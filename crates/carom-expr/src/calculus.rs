@@ -74,33 +74,7 @@ impl Dag {
                 }
                 self.linear(Rational::ZERO, &slopes)
             }
-            Node::Product(c, factors) => {
-                let mut summands = Vec::new();
-                for (i, &(base, exponent)) in factors.iter().enumerate() {
-                    let Some(Some(inner)) = self.known_derivative(base, x) else { continue };
-                    if self.is_zero(inner) {
-                        continue;
-                    }
-                    // (b^n)′ = n b^(n−1) b′. The factor n and the exponent −1 are factors of their own, so that
-                    // numbers too large to be exact are handled where products are built.
-                    let mut powers: Vec<(Expr, Rational)> = factors.to_vec();
-                    match exponent.subtract(Rational::ONE) {
-                        Some(less) => powers[i].1 = less,
-                        None => powers.push((base, Rational::MINUS_ONE)),
-                    }
-                    powers.push((inner, Rational::ONE));
-                    let k = match c.multiply(exponent) {
-                        Some(k) => k,
-                        None => {
-                            let n = self.number(exponent);
-                            powers.push((n, Rational::ONE));
-                            c
-                        }
-                    };
-                    summands.push(self.monomials(k, &powers));
-                }
-                self.sum(&summands)
-            }
+            Node::Product(c, factors) => self.product_rule(c, &factors, x),
             Node::Power(base, exponent) => {
                 // (b^n)′ = b^n n′ log b + n b^(n−1) b′: no division by b, which may be zero.
                 let db = self.inner_derivative(base, x);
@@ -130,6 +104,44 @@ impl Dag {
                 self.sum(&summands)
             }
         }
+    }
+
+    /// (c Π b^n)′. A long product is split in two, (f g)′ = f′g + f g′, so that the result grows like n log n and
+    /// not like n².
+    fn product_rule(&mut self, c: Rational, factors: &[(Expr, Rational)], x: Symbol) -> Expr {
+        const LONG: usize = 32;
+        if factors.len() > LONG {
+            let (left, right) = factors.split_at(factors.len() / 2);
+            let (dl, dr) = (self.product_rule(c, left, x), self.product_rule(c, right, x));
+            let (f, g) = (self.monomials(Rational::ONE, left), self.monomials(Rational::ONE, right));
+            let (a, b) = (self.mul(dl, g), self.mul(f, dr));
+            return self.add(a, b);
+        }
+        let mut summands = Vec::new();
+        for (i, &(base, exponent)) in factors.iter().enumerate() {
+            let Some(Some(inner)) = self.known_derivative(base, x) else { continue };
+            if self.is_zero(inner) {
+                continue;
+            }
+            // (b^n)′ = n b^(n−1) b′. The factor n and the exponent −1 are factors of their own, so that
+            // numbers too large to be exact are handled where products are built.
+            let mut powers: Vec<(Expr, Rational)> = factors.to_vec();
+            match exponent.subtract(Rational::ONE) {
+                Some(less) => powers[i].1 = less,
+                None => powers.push((base, Rational::MINUS_ONE)),
+            }
+            powers.push((inner, Rational::ONE));
+            let k = match c.multiply(exponent) {
+                Some(k) => k,
+                None => {
+                    let n = self.number(exponent);
+                    powers.push((n, Rational::ONE));
+                    c
+                }
+            };
+            summands.push(self.monomials(k, &powers));
+        }
+        self.sum(&summands)
     }
 
     /// ∂f/∂(argument i), with `value` = f(args).

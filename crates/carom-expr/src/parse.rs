@@ -57,8 +57,9 @@ pub struct Name<'a> {
     pub span: Span,
 }
 
-/// Parentheses deeper than this are refused.
-const MOST_NESTING: usize = 20_000;
+/// Parentheses, calls and towers of powers deeper than this are refused: derivatives of nested functions grow like the
+/// square of the depth.
+const MOST_NESTING: usize = 1_000;
 /// Summands and factors handed to the DAG in one formula, those of sums inside sums included.
 const MOST_WORK: usize = 2_000_000;
 /// Problems reported for one formula.
@@ -200,7 +201,8 @@ impl<'a> Parser<'a, '_> {
         self.level();
         let mut value_before = false;
         while let Some(token) = self.peek(0) {
-            if self.stack.len() > MOST_NESTING || self.work > MOST_WORK {
+            let deep = self.stack.len() > MOST_NESTING || self.level().chain.len() > MOST_NESTING;
+            if deep || self.work > MOST_WORK {
                 let hint = "split it: name its parts in [define]";
                 self.problem(token.span, "the formula is nested too deeply or too large", hint);
                 return one;

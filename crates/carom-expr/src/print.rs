@@ -254,12 +254,15 @@ impl<'a> Printer<'a> {
             }
             Node::Sum(..) => {
                 let summands = self.summands(e, ranks);
-                let pieces: Vec<(bool, Piece)> = summands
-                    .into_iter()
-                    .map(|(c, term)| (c.is_negative(), self.term(c, term, ranks, take)))
-                    .collect();
-                if pieces.iter().map(|p| p.1.text.len()).sum::<usize>() > self.limit {
-                    return self.too_long();
+                let mut pieces: Vec<(bool, Piece)> = Vec::with_capacity(summands.len());
+                let mut length = 0;
+                for (c, term) in summands {
+                    let piece = self.term(c, term, ranks, take);
+                    length += piece.text.len();
+                    if length > self.limit {
+                        return self.too_long();
+                    }
+                    pieces.push((c.is_negative(), piece));
                 }
                 self.sum(pieces)
             }
@@ -326,14 +329,16 @@ impl<'a> Printer<'a> {
         take: &mut dyn FnMut(Expr) -> Piece,
     ) -> Piece {
         let (mut above, mut below) = (Vec::new(), Vec::new());
+        let mut length = 0;
         for (base, exponent) in order::factors(self.dag, ranks, factors) {
             let piece = take(base);
             let power =
                 if exponent.abs().is_one() { piece } else { self.rational_power(piece, exponent.abs()) };
+            length += power.text.len();
+            if length > self.limit {
+                return self.too_long();
+            }
             if exponent.is_negative() { below.push(power) } else { above.push(power) }
-        }
-        if above.iter().chain(&below).map(|p| p.text.len()).sum::<usize>() > self.limit {
-            return self.too_long();
         }
         self.join_product(c, above, below)
     }

@@ -6,8 +6,12 @@ use crate::dag::{Constant, Function};
 use crate::number::Rational;
 
 fn piece(text: String, level: Level) -> Piece {
-    // Combining dots take no room.
-    let width = text.chars().filter(|c| !matches!(c, '\u{307}' | '\u{308}')).count();
+    // Combining dots take no room. Beyond a few lines the exact width no longer matters.
+    let width = if text.len() > 4096 {
+        text.len()
+    } else {
+        text.chars().filter(|c| !matches!(c, '\u{307}' | '\u{308}')).count()
+    };
     Piece::new(text, level, width)
 }
 

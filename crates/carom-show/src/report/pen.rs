@@ -244,7 +244,11 @@ impl<'a> Pen<'a> {
         let (unicode, latex) = if after { ("⁺", "+") } else { ("⁻", "-") };
         Formula {
             unicode: format!("{}{unicode}", symbol.unicode),
-            latex: format!("{{{}}}^{{{latex}}}", symbol.latex),
+            latex: if symbol.latex.contains('^') {
+                format!("{{{}}}^{{{latex}}}", symbol.latex)
+            } else {
+                format!("{}^{{{latex}}}", symbol.latex)
+            },
             width: symbol.width + 1,
         }
     }

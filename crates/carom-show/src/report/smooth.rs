@@ -255,13 +255,13 @@ pub fn equations(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
 /// `left = right` with a long left side: the left is what is broken.
 pub fn balanced(pen: &Pen<'_>, left: Expr, right: Formula) -> Vec<Equation> {
     let mut equations = pen.equation(Formula::default(), "", left);
-    if let Some(Equation { right: Right::Terms { unicode, latex }, .. }) = equations.first_mut() {
-        if let (Some(u), Some(l)) = (unicode.last_mut(), latex.last_mut()) {
-            u.text.push_str(&format!(" = {}", right.unicode));
-            l.text.push_str(&format!(" = {}", right.latex));
-            u.width += right.width + 3;
-            l.width += right.width + 3;
-        }
+    if let Some(Equation { right: Right::Terms { unicode, latex }, .. }) = equations.first_mut()
+        && let (Some(u), Some(l)) = (unicode.last_mut(), latex.last_mut())
+    {
+        u.text.push_str(&format!(" = {}", right.unicode));
+        l.text.push_str(&format!(" = {}", right.latex));
+        u.width += right.width + 3;
+        l.width += right.width + 3;
     }
     equations
 }
@@ -294,14 +294,14 @@ pub fn matrix(pen: &mut Pen<'_>, name: &str, entries: &[Vec<Expr>]) {
     let base = pen.pair(name);
     pen.say(&format!("‹{name}› is symmetric; its entries that are not zero:"));
     let mut list = Vec::new();
-    for i in 0..entries.len() {
-        for j in i..entries.len() {
-            if pen.is_zero(entries[i][j]) {
+    for (i, row) in entries.iter().enumerate() {
+        for (j, &entry) in row.iter().enumerate().skip(i) {
+            if pen.is_zero(entry) {
                 continue;
             }
             let name_of = |k: usize| pen.name(&mechanics.model.coordinates[mechanics.free[k]].name);
             let index = name_of(i).then(&Formula::new(",", ",")).then(&name_of(j));
-            list.extend(pen.equation(pen.sub(&base.unicode, &base.latex, &index), "=", entries[i][j]));
+            list.extend(pen.equation(pen.sub(&base.unicode, &base.latex, &index), "=", entry));
         }
     }
     pen.equations(list);
