@@ -131,7 +131,7 @@ fn expressions_print_as_in_a_textbook() {
             "½·(m₁ + m₂)·l₁²·θ̇₁²",
             r"\frac{1}{2} (m_{1} + m_{2}) l_{1}^{2} \dot{\theta}_{1}^{2}",
         ),
-        ("m*g*L*sin(phi) + K/2*(L - L0)^2", "m·g·L·sin(φ) + ½·K·(L − L₀)²", ""),
+        ("m*g*L*sin(phi) + K/2*(L - L0)^2", "½·K·(L − L₀)² + m·g·L·sin(φ)", ""),
         ("x - x_wall", "x − x_wall", r"x - x_{\mathrm{wall}}"),
         ("10 - y - R*sin(phi)", "10 − y − R·sin(φ)", r"10 - y - R \sin \phi"),
         ("x^2 + y^2 - l^2", "x² + y² − l²", "x^{2} + y^{2} - l^{2}"),
