@@ -71,13 +71,13 @@ pub(crate) fn eliminate(
                 rows[i][j] = if j == column {
                     zero
                 } else {
-                    combine(dag, samples, keep, rows[i][j], take, rows[row][j])
+                    combine(dag, samples, keep, rows[i][j], take, rows[row][j], u64::MAX)
                 };
                 if dag.length(rows[i][j]) > longest {
                     return None;
                 }
             }
-            right[i] = combine(dag, samples, keep, right[i], take, right[row]);
+            right[i] = combine(dag, samples, keep, right[i], take, right[row], longest);
             let mut made: Vec<usize> = origins[i].iter().chain(&origins[row]).copied().collect();
             made.sort_unstable();
             made.dedup();
@@ -87,11 +87,25 @@ pub(crate) fn eliminate(
     Some(Elimination { rows, right, pivots, origins })
 }
 
-/// keep·a − take·b, zero when it vanishes at the sample points.
-fn combine(dag: &mut Dag, samples: &mut Samples, keep: Expr, a: Expr, take: Expr, b: Expr) -> Expr {
+/// keep·a − take·b, zero when it vanishes at the sample points, tidied unless it is longer than `longest`.
+fn combine(
+    dag: &mut Dag,
+    samples: &mut Samples,
+    keep: Expr,
+    a: Expr,
+    take: Expr,
+    b: Expr,
+    longest: u64,
+) -> Expr {
     let (kept, taken) = (dag.mul(keep, a), dag.mul(take, b));
     let e = dag.sub(kept, taken);
-    if samples.vanishes(dag, e) { dag.zero() } else { tidy(dag, e) }
+    if samples.vanishes(dag, e) {
+        dag.zero()
+    } else if dag.length(e) > longest {
+        e
+    } else {
+        tidy(dag, e)
+    }
 }
 
 fn mentions_any(dag: &Dag, e: Expr, symbols: &[Expr]) -> bool {

@@ -178,3 +178,60 @@ fn a_row_on_coordinates_without_kinetic_energy_is_refused() {
     // Without the row the degenerate Hamiltonian is an ordinary differential equation.
     assert!(derive(support::hamiltonian(&["x", "y"], &[], "p_x^2/2 + x*p_y")).is_ok());
 }
+
+fn with_table_input(gap: &str) -> carom_mech::Model {
+    let mut m = support::lagrangian(&["x"], &[("m", 2.0)], "m*x'^2/2 - x*u");
+    let [value, rate, second] = ["u", "u'", "u''"].map(|name| m.dag.symbol(name));
+    m.inputs.push(carom_mech::TableInput {
+        name: "u".into(),
+        value,
+        rate,
+        second,
+        times: vec![0.0, 1.0],
+        values: vec![0.3, 0.8],
+    });
+    let gap = support::formula(&mut m, gap);
+    wall(&mut m, "piston", gap);
+    m
+}
+
+#[test]
+fn table_inputs_are_functions_of_time() {
+    let mechanics = derive(with_table_input("x - u")).unwrap();
+    let at = [("x", 0.4), ("x'", 1.5), ("u", 0.3), ("u'", -0.7), ("u''", 0.9), ("t", 0.0)];
+    let get = |e| value(&mechanics.model, e, &at);
+    assert_eq!(get(mechanics.walls[0].gap_t), 0.7);
+    assert_eq!(get(mechanics.walls[0].bias), -0.9);
+    // dE/dt = −∂L/∂t = x u′
+    assert!((get(mechanics.power) - 0.4 * -0.7).abs() < 1e-15);
+    // B of the linearisation: v′ = −u/m
+    let at = carom_mech::StateValues {
+        time: 0.0,
+        position: vec![0.4],
+        rate: vec![1.5],
+        inputs: vec![[0.3, -0.7, 0.9]],
+    };
+    let linear = carom_mech::linearise(&mechanics, &at).unwrap();
+    assert_eq!(linear.b, [[0.0], [-0.5]]);
+}
+
+#[test]
+fn a_third_rate_of_a_table_input_is_refused() {
+    let problems = derive(with_table_input("x - u'")).unwrap_err();
+    assert!(problems[0].message.contains("third time derivative of the table input `u`"), "{problems:?}");
+}
+
+#[test]
+fn a_model_whose_coordinates_are_all_driven_is_derived() {
+    let mut m = support::lagrangian(&["x"], &[("m", 2.0)], "m*x'^2/2 - x");
+    let f = support::formula(&mut m, "sin(t)");
+    drive(&mut m, 0, f);
+    let gap = support::formula(&mut m, "x + 2");
+    wall(&mut m, "w", gap);
+    let mechanics = derive(m).unwrap();
+    let get = |e| value(&mechanics.model, e, &[("t", 0.3)]);
+    // driving force m f″ + 1
+    assert!((get(mechanics.drives[0].bias) - (1.0 - 2.0 * 0.3f64.sin())).abs() < 1e-15);
+    assert!((get(mechanics.walls[0].gap_rate) - 0.3f64.cos()).abs() < 1e-15);
+    assert!(mechanics.free.is_empty());
+}
