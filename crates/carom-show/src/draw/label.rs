@@ -127,9 +127,31 @@ impl Label {
     /// The label with its unit in brackets, if it has one.
     pub fn with_unit(self, unit: Option<&str>) -> Label {
         match unit {
-            Some(u) if !u.is_empty() => self.then(&format!(" ({})", unit_text(u))),
+            Some(u) if !u.is_empty() => self.then(" (").join(Label::unit(u)).then(")"),
             _ => self,
         }
+    }
+
+    /// A unit: `m/s^2` with its exponent raised.
+    pub fn unit(unit: &str) -> Label {
+        let mut label = Label::default();
+        for (i, part) in unit.split('^').enumerate() {
+            let end = part.find(|c: char| !(c.is_ascii_digit() || c == '-')).unwrap_or(part.len());
+            let (raised, rest) = if i == 0 { ("", part) } else { part.split_at(end) };
+            if !raised.is_empty() {
+                label = label.raised(raised);
+            }
+            if !rest.is_empty() {
+                label = label.then(&rest.replace('*', "·"));
+            }
+        }
+        label
+    }
+
+    /// The label with a number raised, as an exponent.
+    pub fn raised(mut self, exponent: &str) -> Label {
+        self.0.push(Run { text: exponent.replace('-', "−"), italic: false, shift: 1 });
+        self
     }
 
     /// Width when set in `size`.
@@ -144,6 +166,15 @@ impl Label {
 }
 
 impl Run {
+    /// How far its baseline is below the line's, in units of the line's size.
+    pub(super) fn lowered(&self) -> f64 {
+        match self.shift {
+            0 => 0.0,
+            s if s < 0 => 0.22,
+            _ => -0.36,
+        }
+    }
+
     /// Its size relative to the line.
     pub(super) fn scale(&self) -> f64 {
         if self.shift == 0 { 1.0 } else { SMALL }

@@ -55,7 +55,7 @@ fn paint_all(picture: &Picture, scale: f64) -> Option<skia::Pixmap> {
                 let mut pen = Pen::default();
                 let mut x = start;
                 for run in &label.0 {
-                    let (size, y) = (size * run.scale(), -f64::from(run.shift) * size * 0.22);
+                    let (size, y) = (size * run.scale(), run.lowered() * size);
                     for c in run.text.chars() {
                         pen.glyph(c, run.italic, x, y, size);
                         x += font::advance(c, run.italic) * size;

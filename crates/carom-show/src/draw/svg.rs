@@ -76,7 +76,7 @@ fn write_shape(o: &mut String, shape: &Shape, clips: &[Area]) {
             o.push('>');
             let mut lowered = 0.0; // how far the pen is below the baseline
             for run in &label.0 {
-                let wanted = -f64::from(run.shift) * size * 0.22;
+                let wanted = run.lowered() * size;
                 let move_by = wanted - lowered;
                 lowered = wanted;
                 let text = escape(&run.text);

@@ -90,14 +90,14 @@ impl Frame {
             picture.text(at, Label::plain(text), TICK_SIZE, Anchor::End, theme.muted());
         }
         if self.y.ticks.exponent != 0 {
-            let text = Label::plain(&power_of_ten(self.y.ticks.exponent));
+            let text = power_of_ten(self.y.ticks.exponent);
             picture.text((a.left - 8.0, a.top - 7.0), text, TICK_SIZE, Anchor::End, theme.muted());
         }
         if bottom {
             let exponent = self.x.ticks.exponent;
             let mut label = self.x.label.clone();
             if exponent != 0 {
-                label = label.then(&format!("  {}", power_of_ten(exponent)));
+                label = label.then("  ").join(power_of_ten(exponent));
             }
             let at = (0.5 * (a.left + a.right), a.bottom + 6.0 + TICK_SIZE + 6.0 + LABEL_SIZE);
             picture.text(at, label, LABEL_SIZE, Anchor::Middle, theme.ink());

@@ -105,11 +105,17 @@ pub fn default_panels<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<Panel<'c, 'a>> {
         apart(catalog, multipliers.into_iter().filter(nonzero).collect()).into_iter().map(Panel::Time),
     );
     panels.truncate(8);
-    let varies = |s: &Signal<'_>| {
+    // Beside what moves, what only trembles at the level of rounding stands still.
+    let span = |s: &Signal<'_>| {
         let values = catalog.values(s, &catalog.track.some_knots(ENOUGH));
-        let finite = || values.iter().filter(|v| v.is_finite());
-        let low = finite().fold(f64::INFINITY, |a, &b| a.min(b));
-        finite().any(|v| (v - low).abs() > 1e-9 * low.abs().max(1e-9))
+        let finite = || values.iter().copied().filter(|v| v.is_finite());
+        (finite().fold(f64::NEG_INFINITY, f64::max) - finite().fold(f64::INFINITY, f64::min)).max(0.0)
+    };
+    let widest = |list: &[&Signal<'_>]| list.iter().map(|s| span(s)).fold(0.0, f64::max);
+    let (far, fast) = (widest(&positions), widest(&velocities));
+    let varies = |s: &Signal<'_>| {
+        let largest = if matches!(s.kind, Kind::Velocity(_)) { fast } else { far };
+        span(s) > 1e-9 * largest.max(f64::MIN_POSITIVE)
     };
     let named = |name: &str| positions.iter().copied().find(|s| s.name == name);
     let mut planes = Vec::new();

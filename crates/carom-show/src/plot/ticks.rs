@@ -1,5 +1,6 @@
 //! Where an axis has its marks and what they say: steps of 1, 2 or 5 times a power of ten, or of simple parts of π for angles.
 
+use crate::draw::Label;
 use std::f64::consts::PI;
 
 /// The marks of an axis.
@@ -83,14 +84,9 @@ fn minus(text: &str) -> String {
     }
 }
 
-/// 10ⁿ in writing.
-pub fn power_of_ten(n: i32) -> String {
-    let plain = n.to_string();
-    let digits = plain.chars().map(|c| match c {
-        '-' => '⁻',
-        c => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][c.to_digit(10).unwrap_or(0) as usize],
-    });
-    format!("×10{}", digits.collect::<String>())
+/// ×10ⁿ in writing.
+pub fn power_of_ten(n: i32) -> Label {
+    Label::plain("×10").raised(&n.to_string())
 }
 
 /// The range an axis shows for values between `low` and `high`: a little more, and something sensible when they are equal.

@@ -35,7 +35,7 @@ impl TimePanel {
         let unit = signals[0].unit.as_deref().filter(|_| signals.iter().all(|s| s.unit == signals[0].unit));
         let label = match (signals, unit) {
             ([one], _) => one.label.clone().with_unit(one.unit.as_deref()),
-            (_, Some(u)) => Label::plain(&crate::draw::unit_text(u)),
+            (_, Some(u)) => Label::unit(u),
             _ => Label::default(),
         };
         let wanted = ((height / 38.0).round() as usize).max(2);
