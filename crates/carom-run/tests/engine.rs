@@ -279,6 +279,15 @@ fn constants_follow_the_parameters() {
     }
 }
 
+/// An argument inside the domain of f.
+fn argument(dag: &mut Dag, f: Function, bounded: Expr, positive: Expr, beyond: Expr) -> Expr {
+    match f {
+        Function::Log => positive,
+        Function::Acosh => beyond,
+        _ => dag.scale(Rational::HALF, bounded),
+    }
+}
+
 /// A random expression: each node combines earlier ones, with every operation the language has, kept inside its
 /// domain (arguments of log, sqrt and quotients are 2 + sin of something).
 fn random_expressions(dag: &mut Dag, leaves: &[Expr], recipe: &[(u8, usize, usize)]) -> Vec<Expr> {
@@ -290,6 +299,8 @@ fn random_expressions(dag: &mut Dag, leaves: &[Expr], recipe: &[(u8, usize, usiz
         let (two, half) = (dag.integer(2), dag.rational(1, 2));
         let bounded = dag.function(Sin, &[a]);
         let positive = dag.add(two, bounded);
+        // acosh has its branch point at 1, where every series rule divides by something small.
+        let beyond = dag.add(positive, half);
         made.push(match kind % 24 {
             0..=2 => dag.add(a, b),
             3 => dag.sub(a, b),
@@ -298,11 +309,9 @@ fn random_expressions(dag: &mut Dag, leaves: &[Expr], recipe: &[(u8, usize, usiz
             8 => dag.sqrt(positive),
             9 => dag.rational_power(positive, Rational::new(-3, 2).unwrap()),
             10 => {
-                let small = dag.mul(half, bounded);
-                dag.function(
-                    functions[j % functions.len()],
-                    &[if j % 14 == 6 || j % 14 == 9 { positive } else { small }],
-                )
+                let f = functions[j % functions.len()];
+                let inside = argument(dag, f, bounded, positive, beyond);
+                dag.function(f, &[inside])
             }
             11 => dag.function(Atan2, &[b, positive]),
             12 => dag.powi(bounded, 3),
@@ -312,8 +321,8 @@ fn random_expressions(dag: &mut Dag, leaves: &[Expr], recipe: &[(u8, usize, usiz
             }
             k => {
                 let f = functions[usize::from(k - 14) % functions.len()];
-                let small = dag.mul(half, bounded);
-                dag.function(f, &[if matches!(f, Log | Acosh) { positive } else { small }])
+                let inside = argument(dag, f, bounded, positive, beyond);
+                dag.function(f, &[inside])
             }
         });
     }
@@ -356,12 +365,12 @@ proptest! {
             watched: made.clone(),
         };
         let (states, _, watched) = series::jet(&dag, &system, &[p], time, &state, ORDER);
+        // A part with large coefficients (a singularity nearby) amplifies rounding in everything made of it, also where
+        // the whole is smooth again, as cos(acosh(u)) is at u = 1: 1e6 · 1e-16 stays below the bound checked here.
+        prop_assume!(watched.iter().chain(&states).flatten().all(|c| c.is_finite() && c.abs() < 1e6));
         let flow = jet(&dag, &system, &[p], time, &state, ORDER);
         let rows = (0..3).map(|i| flow.state(i)).chain((0..made.len()).map(|i| flow.watched(i)));
         for (row, wanted) in rows.zip(states.iter().chain(&watched)) {
-            if wanted.iter().any(|c| !c.is_finite() || c.abs() > 1e6) {
-                continue; // a random tower of powers: rounding is amplified beyond any bound
-            }
             // Terms of the size of the largest coefficient cancel in the others.
             let size = wanted.iter().fold(1.0_f64, |m, c| m.max(c.abs()));
             for (a, b) in row.iter().zip(wanted) {

@@ -216,22 +216,22 @@ impl<const W: usize> Crowd<W> {
         let mut largest = [Wide::<W>::ZERO; 3];
         for i in 0..tape.dimension {
             let row = self.lanes.row(i as Row);
-            let scale = row[0].map(state_scale);
+            let inverse = row[0].map(|x| 1.0 / state_scale(x));
             for (back, l) in largest.iter_mut().enumerate() {
-                *l = l.zip(row[n - back].zip(scale, |c, s| c.abs() / s), larger);
+                *l = l.zip(row[n - back].zip(inverse, |c, i| c.abs() * i), larger);
             }
         }
         let mut rho = radii(n, &largest);
         for value in &tape.watched {
             let Value::Row(row) = value else { continue };
             let row = self.lanes.row(*row);
-            let mut scale = rho;
+            let mut inverse = rho;
             for i in 0..W {
-                scale.0[i] = watched_scale(row[0].0[i], row[1].0[i], rho.0[i]);
+                inverse.0[i] = 1.0 / watched_scale(row[0].0[i], row[1].0[i], rho.0[i]);
             }
             let mut tail = [Wide::<W>::ZERO; 3];
             for (back, t) in tail.iter_mut().enumerate() {
-                *t = row[n - back].zip(scale, |c, s| c.abs() / s);
+                *t = row[n - back].zip(inverse, |c, i| c.abs() * i);
             }
             let own = radii(n, &tail);
             rho = rho.zip(own, smaller);

@@ -44,7 +44,7 @@ impl Flow {
             stride,
             constants: vec![0.0; tape.constants.len()],
             factors: tape.blocks.iter().map(Factor::new).collect(),
-            packed: Packed::new(&tape, &kept, order),
+            packed: Packed::new(&tape, order),
             series: vec![0.0; kept.len() * stride],
             kept,
             rates: vec![0.0; tape.rate.len()],

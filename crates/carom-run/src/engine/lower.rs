@@ -108,6 +108,7 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
         rate,
         watched,
         recurrence: Recurrence::default(),
+        codes: std::sync::Mutex::default(),
     })
 }
 

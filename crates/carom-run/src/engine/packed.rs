@@ -8,7 +8,7 @@ use super::factor::Factor;
 use super::machine::{INLINE_SOLVE, Program, Segment};
 use super::recurrence::{NONE, Recurrence, Stage, Weight};
 use super::simd::{Code, Level, Octet, equations, interior};
-use super::tape::{Block, Tape, Value};
+use super::tape::{Block, MachineCode, Tape, Value};
 use std::sync::Arc;
 
 /// Lanes of an octet.
@@ -72,11 +72,12 @@ pub(crate) struct Packed {
     moving_edges: Vec<(u32, Weight)>,
     /// Rows of the operands of each pair, padded to whole octets.
     operands: Vec<(u32, u32)>,
-    code: Option<Arc<(Code, Program)>>,
+    /// Outer `None`: not asked for yet.
+    code: Option<MachineCode>,
 }
 
 impl Packed {
-    pub(crate) fn new(tape: &Tape, kept: &[Value], order: usize) -> Packed {
+    pub(crate) fn new(tape: &Tape, order: usize) -> Packed {
         let r = &tape.recurrence;
         let octets = r.pairs.len().div_ceil(WIDTH);
         let stride = order + 1;
@@ -87,13 +88,6 @@ impl Packed {
         };
         let layout = Layout::new(tape, octets);
         let level = Level::detect();
-        let code = (level != Level::Plain)
-            .then(|| Program::assemble(tape, &layout, kept, order))
-            .flatten()
-            .and_then(|program| {
-                let reach = Program::reach(&layout, octets, kept.len(), order);
-                Some(Arc::new((Code::new(&program.bytes, reach)?, program)))
-            });
         Packed {
             level,
             stride,
@@ -107,13 +101,41 @@ impl Packed {
             operands,
             arena: vec![0.0; layout.length],
             layout,
-            code,
+            code: None,
         }
     }
 
     /// Uses the interpreter although code could be used.
     pub(crate) fn without_code(&mut self) {
-        self.code = None;
+        self.code = Some(None);
+    }
+
+    /// The tape's code for this order; made by the first flow that needs it.
+    fn code(&mut self, tape: &Tape, kept: &[Value]) -> MachineCode {
+        if let Some(code) = &self.code {
+            return code.clone();
+        }
+        let order = self.stride - 1;
+        let mut codes = tape.codes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let code = match codes.iter().find(|(o, _)| *o == order) {
+            Some((_, code)) => code.clone(),
+            None => {
+                let code = self.assemble(tape, kept, order);
+                codes.push((order, code.clone()));
+                code
+            }
+        };
+        self.code = Some(code.clone());
+        code
+    }
+
+    fn assemble(&self, tape: &Tape, kept: &[Value], order: usize) -> MachineCode {
+        if self.level == Level::Plain {
+            return None;
+        }
+        let program = Program::assemble(tape, &self.layout, kept, order)?;
+        let reach = Program::reach(&self.layout, self.octets, kept.len(), order);
+        Some(Arc::new((Code::new(&program.bytes, reach)?, program)))
     }
 
     /// Coefficient k of every row.
@@ -165,7 +187,7 @@ impl Packed {
         series: &mut [f64],
     ) {
         self.set_weights(constants);
-        let code = self.code.clone().filter(|_| self.copy_factors(factors));
+        let code = self.code(tape, kept).filter(|_| self.copy_factors(factors));
         let order = self.stride - 1;
         for k in 1..=order {
             let last = k == order;

@@ -18,10 +18,12 @@
 
 use super::elimination::Elimination;
 use super::lower::lower;
+use super::machine::Program;
 use super::recurrence::Recurrence;
+use super::simd::Code;
 use super::system::{CompileError, System};
 use carom_expr::{Dag, Function, Rational};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Index of a row.
 pub(crate) type Row = u32;
@@ -104,7 +106,7 @@ pub(crate) struct Block {
 }
 
 /// A compiled [`System`]. Immutable; shared by any number of [`super::Flow`]s.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Tape {
     pub(crate) parameters: usize,
     /// Rows 0 .. dimension are the state, row `dimension` is time.
@@ -121,7 +123,12 @@ pub struct Tape {
     pub(crate) watched: Vec<Value>,
     /// Orders ≥ 1.
     pub(crate) recurrence: Recurrence,
+    /// Machine code by order, made when a flow first needs it and shared by all.
+    pub(crate) codes: Mutex<Vec<(usize, MachineCode)>>,
 }
+
+/// Code of one order, or `None` where there can be none.
+pub(crate) type MachineCode = Option<Arc<(Code, Program)>>;
 
 impl Tape {
     /// Compiles a system.

@@ -46,15 +46,16 @@ impl Taylor {
         let mut largest = [0.0_f64; 3];
         for i in 0..flow.tape().dimension() {
             let row = flow.state(i);
+            let inverse = 1.0 / state_scale(row[0]);
             for (back, l) in largest.iter_mut().enumerate() {
-                *l = larger(*l, row[n - back].abs() / state_scale(row[0]));
+                *l = larger(*l, row[n - back].abs() * inverse);
             }
         }
         let mut radius = radius(n, largest);
         for i in 0..flow.tape().watched_count() {
             let row = flow.watched(i);
-            let scale = watched_scale(row[0], row[1], radius);
-            let own = self::radius(n, [0, 1, 2].map(|back| row[n - back].abs() / scale));
+            let inverse = 1.0 / watched_scale(row[0], row[1], radius);
+            let own = self::radius(n, [0, 1, 2].map(|back| row[n - back].abs() * inverse));
             radius = smaller(radius, own);
         }
         radius * self.factor
