@@ -74,7 +74,7 @@ pub struct SimulateArgs {
     #[arg(long)]
     pub project: bool,
 
-    /// Another entry of [run], for example method=rk4 or max_impacts=100
+    /// Another entry of the run table, for example method=rk4 or max_impacts=100
     #[arg(long, value_name = "KEY=VALUE")]
     pub option: Vec<String>,
 }

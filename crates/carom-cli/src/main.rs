@@ -1,7 +1,7 @@
 //! The command `carom`: reads arguments and files, calls the library, prints results.
 //!
 //! Promise: results go to standard output, everything else to standard error; the exit code says how it ended
-//! ([`failure`]); a result file is whole or not there at all ([`write`]).
+//! (`failure`); a result file is whole or not there at all (`write`).
 
 mod args;
 mod check;

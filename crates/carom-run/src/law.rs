@@ -138,7 +138,7 @@ pub struct Outcome {
     pub impulses: Vec<f64>,
     /// μ per constraint row.
     pub reactions: Vec<f64>,
-    /// [v]
+    /// The jump of v.
     pub jump: Vec<f64>,
 }
 
