@@ -64,10 +64,28 @@ impl Run<'_> {
                 self.reset(e, &values[set.0..set.1])?;
                 self.record_event(e);
                 self.history.clear();
+                self.stop_endless_resets(e)?;
                 self.begin_leg(&[], &[])?;
                 self.amplify_jump(before);
                 Ok(())
             }
+        }
+    }
+
+    /// Resets that follow each other ever faster, by a steady ratio, have no continuation that carom could know.
+    fn stop_endless_resets(&mut self, e: usize) -> Result<(), Halt> {
+        /// What is left of the series is below rounding of the times it is made of.
+        const ENDLESS: f64 = 1e-12;
+        self.resets.push(self.time, &[e]);
+        match self.resets.remaining() {
+            Some(rest) if rest < ENDLESS * self.time.value().abs().max(1.0) => Err(Halt::new(
+                StopReason::ZenoWithoutContinuation,
+                format!(
+                    "event `{}` fires infinitely often before this time",
+                    self.program.mechanics.model.events[e].name
+                ),
+            )),
+            _ => Ok(()),
         }
     }
 

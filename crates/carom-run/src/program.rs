@@ -331,8 +331,8 @@ impl Program {
         self.mechanics.free.iter().map(|&i| self.mechanics.velocities[i]).collect()
     }
 
-    /// Sliding on a surface u(q, v, t) = 0: its sign s becomes an unknown, u̇ = 0 its equation. Exact when the forces
-    /// are linear in s; then it is Filippov's combination.
+    /// Sliding on a surface u = 0: Filippov's combination R = (R₊ + R₋)/2 + s (R₊ − R₋)/2 of the two sides, s an unknown
+    /// in [−1, 1] whose equation is u̇ = 0 (ü = 0 when u contains no velocity). Refused when W or A depend on the side.
     fn slide(
         &self,
         dag: &mut Dag,
@@ -345,34 +345,48 @@ impl Program {
         if signs.is_empty() {
             return Ok(());
         }
+        if matrix.is_empty() || matrix.iter().flatten().any(|&e| signs.iter().any(|&s| dag.contains(e, s))) {
+            return Err(CompileError::Piecewise("sign"));
+        }
         let n = self.size();
-        let zero = dag.zero();
-        let off: Vec<(Expr, Expr)> = signs.iter().map(|&s| (s, zero)).collect();
+        let (zero, one, minus) = (dag.zero(), dag.one(), dag.integer(-1));
         for (row, right) in matrix.iter_mut().zip(right_side.iter_mut()) {
+            let mut slopes = Vec::new();
             for &s in signs {
-                let slope = dag.derivative(*right, s);
+                let sides = [one, minus].map(|side| dag.substitute(*right, &[(s, side)]));
+                let difference = dag.sub(sides[0], sides[1]);
+                let slope = dag.scale(Rational::HALF, difference);
+                // Two surfaces at once: their effects must add up.
                 if signs.iter().any(|&other| dag.contains(slope, other)) {
                     return Err(CompileError::Piecewise("sign"));
                 }
+                slopes.push(slope);
+                let sum = dag.add(sides[0], sides[1]);
+                *right = dag.scale(Rational::HALF, sum);
+            }
+            for slope in slopes {
                 row.push(dag.neg(slope));
             }
-            *right = dag.substitute(*right, &off);
-            if row.iter().any(|&e| signs.iter().any(|&s| dag.contains(e, s))) {
-                return Err(CompileError::Piecewise("sign"));
-            }
         }
-        let width = matrix.first().map_or(n, Vec::len);
+        let width = matrix[0].len();
+        let (position, velocity) = self.state[..2 * n].split_at(n);
+        let off: Vec<(Expr, Expr)> = signs.iter().map(|&s| (s, zero)).collect();
         for &surface in &key.sliding {
-            let u = self.surfaces[surface].value;
-            let (position, velocity) = self.state[..2 * n].split_at(n);
+            let mut u = dag.substitute(self.surfaces[surface].value, &off);
+            let rate = |dag: &mut Dag, u: Expr| {
+                let mut terms = vec![dag.derivative(u, self.mechanics.model.time)];
+                for (&q, v) in position.iter().zip(self.velocities()) {
+                    let slope = dag.derivative(u, q);
+                    terms.push(dag.mul(slope, v));
+                }
+                dag.sum(&terms)
+            };
+            if !velocity.iter().any(|&v| dag.contains(u, v)) {
+                u = rate(dag, u);
+            }
             let mut row: Vec<Expr> = velocity.iter().map(|&v| dag.derivative(u, v)).collect();
             row.resize(width, zero);
-            let mut rest = vec![dag.derivative(u, self.mechanics.model.time)];
-            for (&q, &v) in position.iter().zip(&self.velocities()) {
-                let slope = dag.derivative(u, q);
-                rest.push(dag.mul(slope, v));
-            }
-            let rest = dag.sum(&rest);
+            let rest = rate(dag, u);
             matrix.push(row);
             right_side.push(dag.neg(rest));
             names.push("the switching surface".to_string());

@@ -89,6 +89,8 @@ pub(crate) struct Run<'p> {
     pub motion: Motion,
     pub sampler: Sampler,
     pub history: History,
+    /// The last resets by events.
+    pub resets: History,
     pub squeeze: Squeeze,
     pub steps: u64,
     pub largest_terms: crate::project::LargestTerms,
@@ -101,6 +103,8 @@ pub(crate) struct Run<'p> {
     pub next_knot: Option<f64>,
     /// Length of the last step: the series still hold around its start.
     pub last_step: f64,
+    /// Steps in a row that were far shorter than the motion's own time scale.
+    pub smooth_steps: u32,
     pub amplifier: Option<crate::sensitivity::Amplifier>,
 }
 

@@ -16,6 +16,10 @@ use carom_mech::model::{Direction, Method};
 const STALLED: u32 = 100_000;
 /// Impacts in a row that do not move time by a unit of rounding before the joint e = 0 law is applied.
 const CROWDED: u32 = 2_000;
+/// Steps shorter than this part of the motion's own time scale …
+const SMOOTH: f64 = 1e-3;
+/// … so many times in a row mean that the model is stiff.
+const STIFF_STEPS: u32 = 1_000;
 /// How often progress is told, in steps.
 const TELL_EVERY: u64 = 256;
 
@@ -160,10 +164,30 @@ impl Run<'_> {
                 format!("the step size fell to {h:.1e}: the motion runs into a singularity"),
             ));
         }
+        self.notice_stiffness(h);
         if let Some(knot) = self.next_knot {
             h = h.min(Time::new(knot).minus(self.time)).max(0.0);
         }
         Ok(h.min(left))
+    }
+
+    /// A step far below |ẋ|/|ẍ|, again and again: something that has long decayed dictates it.
+    fn notice_stiffness(&mut self, h: f64) {
+        let flow = self.flow();
+        let (mut rate, mut bend) = (0.0_f64, 0.0_f64);
+        for i in 0..2 * self.size() {
+            let c = flow.state(i);
+            rate = rate.max(c[1].abs());
+            bend = bend.max(2.0 * c[2].abs());
+        }
+        let smooth = rate > 0.0 && h * bend < SMOOTH * rate;
+        self.smooth_steps = if smooth { self.smooth_steps + 1 } else { 0 };
+        if self.smooth_steps == STIFF_STEPS {
+            let time = self.time.value();
+            self.warn(format!(
+                "the model is stiff near t = {time:.6}: steps of {h:.1e} are far shorter than the motion's own time scale"
+            ));
+        }
     }
 
     /// At a knot of a table the next piece takes over.
@@ -278,7 +302,7 @@ impl Run<'_> {
         for w in 0..self.walls.len() {
             if !self.walls[w].closed {
                 let c = self.polynomial(w);
-                let inside = (1..8).map(|k| horner(c, h * f64::from(k) / 8.0)).fold(0.0, f64::max);
+                let inside = (1..4).map(|k| horner(c, h * f64::from(k) / 4.0)).fold(0.0, f64::max);
                 self.squeeze.see(inside);
             }
         }
@@ -339,62 +363,57 @@ impl Run<'_> {
 
     // ---- handling ----------------------------------------------------------------------------------------
 
-    /// Returns true if there was an impulse.
+    /// Returns true if there was an impulse. Events at the same instant come last, in model order.
     fn handle(&mut self, what: Happening) -> Result<bool, Halt> {
-        match what {
-            Happening::Wall(w) => {
-                let pending = self.events_now();
-                let before = self.before_jump(Cause::Wall(w));
-                let struck = self.collide(&[w])?;
-                if struck && let Some(rest) = self.zeno_remaining() {
-                    self.cut_zeno(rest)?;
-                }
-                if !struck {
-                    self.motion.grazes.push(Graze { time: self.time.value(), wall: w });
-                }
-                self.begin_leg(&[], &[])?;
-                if !struck && self.walls[w].closed {
-                    // It stayed: a contact, not a graze.
-                    self.motion.grazes.pop();
-                }
-                if struck {
-                    self.amplify_jump(before);
-                }
-                for e in pending {
-                    self.fire_if_passed(e)?;
-                }
-                Ok(struck)
-            }
+        let pending = self.events_now();
+        let struck = match what {
+            Happening::Wall(w) => self.meet_wall(w)?,
             Happening::Release(w) => {
                 self.begin_leg(&[w], &[])?;
-                Ok(false)
+                false
             }
             Happening::LetGo(_) => {
                 self.let_go()?;
-                Ok(false)
+                false
             }
             Happening::Surface(s) => {
                 let before = self.before_jump(Cause::Surface(s));
                 self.begin_leg(&[], &[s])?;
                 self.amplify_jump(before);
-                Ok(false)
+                false
             }
             Happening::LeaveSurface(s, sign) => {
                 self.leave_surface(s, sign);
                 self.begin_leg_after_sliding(s)?;
-                Ok(false)
+                false
             }
             Happening::Event(e) => {
-                let pending = self.events_now();
                 self.fire(e)?;
-                for other in pending {
-                    if other.0 != e {
-                        self.fire_if_passed(other)?;
-                    }
-                }
-                Ok(false)
+                false
+            }
+        };
+        for other in pending {
+            if what != Happening::Event(other.0) {
+                self.fire_if_passed(other)?;
             }
         }
+        Ok(struck)
+    }
+
+    /// A gap has reached zero: impact, contact or graze.
+    fn meet_wall(&mut self, w: usize) -> Result<bool, Halt> {
+        let before = self.before_jump(Cause::Wall(w));
+        let struck = self.collide(&[w])?;
+        if struck && let Some(rest) = self.zeno_remaining() {
+            self.cut_zeno(rest)?;
+        }
+        self.begin_leg(&[], &[])?;
+        if struck {
+            self.amplify_jump(before);
+        } else if !self.walls[w].closed {
+            self.motion.grazes.push(Graze { time: self.time.value(), wall: w });
+        }
+        Ok(struck)
     }
 
     fn begin_leg_after_sliding(&mut self, surface: usize) -> Result<(), Halt> {

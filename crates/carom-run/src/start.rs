@@ -64,6 +64,7 @@ impl<'p> Run<'p> {
             motion: Motion { model: m.model.name.clone(), ..Motion::default() },
             sampler: Sampler::new(&times, columns(program)),
             history: History::default(),
+            resets: History::default(),
             squeeze: Squeeze::default(),
             steps: 0,
             largest_terms: crate::project::LargestTerms::default(),
@@ -73,6 +74,7 @@ impl<'p> Run<'p> {
             warned: BTreeSet::new(),
             next_knot: None,
             last_step: 0.0,
+            smooth_steps: 0,
             amplifier: None,
         };
         run.spread_parameters();
@@ -89,6 +91,7 @@ impl<'p> Run<'p> {
         run.check_walls()?;
         run.choose_rows().map_err(|halt| SimulateError::Singular(halt.detail.unwrap_or_default()))?;
         run.warn_about_rows();
+        run.warn_about_tables();
         run.expected_energy = run.frame.energy();
         run.energy_scale = run.frame.energy_scale();
         run.begin_amplification();
@@ -161,6 +164,22 @@ impl<'p> Run<'p> {
             })
             .collect();
         if behind.is_empty() { Ok(()) } else { Err(SimulateError::BehindWall(behind)) }
+    }
+
+    /// Outside its table an input continues with its end pieces; that is seldom meant.
+    fn warn_about_tables(&mut self) {
+        let (from, until) = (self.options.start.time, self.options.until);
+        let program = self.program;
+        for (input, spline) in program.mechanics.model.inputs.iter().zip(&program.splines) {
+            let (Some(&first), Some(&last)) = (spline.knots.first(), spline.knots.last()) else { continue };
+            if from < first || until > last {
+                self.warn(format!(
+                    "the run from {from} to {until} leaves the table of input `{}` ({first} to {last}); \
+                     its end pieces are continued there",
+                    input.name
+                ));
+            }
+        }
     }
 
     fn warn_about_rows(&mut self) {
@@ -400,8 +419,7 @@ fn sample_times(options: &Options) -> Result<Vec<f64>, SimulateError> {
         Sampling::Even(1) => Ok(vec![until]),
         Sampling::Even(count) => {
             let last = (count - 1) as f64;
-            let at =
-                |i: usize| if i + 1 == *count { until } else { from + (until - from) * (i as f64 / last) };
+            let at = |i: usize| if i + 1 == *count { until } else { from + (until - from) * i as f64 / last };
             Ok((0..*count).map(at).collect())
         }
     }

@@ -191,3 +191,40 @@ fn a_table_input_drives_like_the_cubic_it_samples() {
     assert!(motion.audit.hamiltonian_drift < 1e-13);
     std::fs::remove_dir_all(&dir).unwrap();
 }
+
+#[test]
+fn a_block_on_a_belt_sticks_and_slips() {
+    // Friction falls with the relative speed: sticks to the belt (speed 0.5) until the spring force reaches 1.
+    let motion = run(
+        "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[force.belt]\ngeneralized = { x = \"sign(0.5 - x')/(1 + 2*abs(0.5 - x'))\" }\n[event.slip]\nwhen = \"x - 1\"\ndirection = \"rising\"\n[run]\nuntil = 60.0\n",
+    );
+    assert_eq!(motion.stop.reason, StopReason::Reached, "{:?}", motion.stop);
+    let speeds = signal(&motion.velocity, "x");
+    let stuck = speeds.iter().filter(|v| (**v - 0.5).abs() < 1e-12).count();
+    assert!(stuck > 20, "{stuck} of {} samples", speeds.len());
+    // It slips exactly where the spring balances the largest friction, with the belt's speed.
+    assert!(motion.events.len() >= 3);
+    for slip in &motion.events {
+        close(slip.velocity[0], 0.5, 1e-9);
+    }
+    assert!(speeds.iter().all(|v| *v < 0.5 + 1e-9));
+}
+
+#[test]
+fn a_mass_at_rest_in_a_kink_stays_there() {
+    let motion = run(
+        "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"abs(x) - 0.3*x\"\n[run]\nuntil = 3.0\n",
+    );
+    assert_eq!(motion.stop.reason, StopReason::Reached, "{:?}", motion.stop);
+    assert_eq!(*signal(&motion.position, "x").last().unwrap(), 0.0);
+}
+
+#[test]
+fn resets_without_end_are_named() {
+    let motion = run(
+        "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"2*x\"\n[event.bounce]\nwhen = \"x\"\ndirection = \"falling\"\naction = \"set\"\nset = { \"x'\" = \"-0.5*x'\" }\n[start]\nposition = { x = 1.0 }\n[run]\nuntil = 10.0\n",
+    );
+    assert_eq!(motion.stop.reason, StopReason::ZenoWithoutContinuation, "{:?}", motion.stop);
+    close(motion.stop.time, 3.0, 1e-10);
+    assert!(motion.stop.detail.unwrap().contains("bounce"));
+}
