@@ -1,7 +1,7 @@
 //! The derivation report: for one model, the whole way from the action to the law, each step saying what was done.
 //!
-//! [`document()`] writes it once; [`text`], [`markdown`], [`latex`] and [`html`] render that same document.
-//! [`json`], [`sympy`], [`rust`] and [`c`] give the derived expressions to other programs.
+//! [`document()`] writes it once; [`text()`], [`markdown()`], [`latex()`] and [`html()`] render that same document.
+//! [`json()`], [`sympy`], [`rust`] and [`c`] give the derived expressions to other programs.
 //!
 //! Nothing here computes mechanics: every expression comes from [`Mechanics`], only sums such as W a + h are formed.
 

@@ -82,6 +82,7 @@ fn json_string(text: &str) -> String {
 }
 
 #[test]
+#[ignore = "needs Node: run bash .ci/test"]
 fn katex_accepts_every_formula_of_every_gallery_report() {
     let mut lines = String::new();
     for (name, mechanics) in gallery() {
@@ -95,6 +96,7 @@ fn katex_accepts_every_formula_of_every_gallery_report() {
 }
 
 #[test]
+#[ignore = "needs Node: run bash .ci/test"]
 fn the_json_of_every_gallery_model_is_json_and_keeps_its_contract() {
     let mut all = String::new();
     for (_, mechanics) in gallery() {
@@ -246,6 +248,7 @@ fn the_elastic_pendulum_has_a_diagonal_mass_matrix_and_a_coriolis_term() {
 }
 
 #[test]
+#[ignore = "needs Node: run bash .ci/test"]
 fn names_that_other_languages_reserve_do_no_harm() {
     let model = mechanics(
         "coordinates = [\"lambda\", \"L\", \"in\"]\n[parameters]\nI = 2.0\nE = 1.0\nsigma = 3.0\nA = 0.5\n[energy]\n\
