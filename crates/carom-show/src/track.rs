@@ -31,6 +31,8 @@ pub enum Knot {
 /// An impact, or an event that reset the state.
 #[derive(Clone, Debug)]
 pub struct Jump {
+    /// Counted from 0 among all jumps of the motion.
+    pub number: usize,
     /// When.
     pub time: f64,
     /// Walls that received an impulse; empty for a reset.
@@ -76,6 +78,30 @@ impl<'a> Track<'a> {
             knots.push(Knot::Sample(i));
         }
         Track { mechanics, motion, jumps, knots }
+    }
+
+    /// Leaves out jumps until at most `most` are left: the first half of them stays, the rest is spread evenly.
+    pub fn thin(&mut self, most: usize) {
+        if self.jumps.len() <= most {
+            return;
+        }
+        let all = std::mem::take(&mut self.jumps);
+        let early = most / 2;
+        let stride = (all.len() - early).div_ceil((most - early).max(1));
+        let stays = |n: usize| n < early || (n - early).is_multiple_of(stride);
+        let mut place: Vec<Option<usize>> = Vec::with_capacity(all.len());
+        for (n, jump) in all.into_iter().enumerate() {
+            place.push(stays(n).then_some(self.jumps.len()));
+            if stays(n) {
+                self.jumps.push(jump);
+            }
+        }
+        let moved = |knot: &Knot| match *knot {
+            Knot::Before(j) => place[j].map(Knot::Before),
+            Knot::After(j) => place[j].map(Knot::After),
+            other => Some(other),
+        };
+        self.knots = self.knots.iter().filter_map(moved).collect();
     }
 
     /// The time of a knot.
@@ -163,6 +189,7 @@ fn jumps(mechanics: &Mechanics, motion: &Motion) -> Vec<Jump> {
             continue;
         }
         found.push(Jump {
+            number: 0,
             time: i.time,
             walls: i.walls.clone(),
             before: Some((i.position.clone(), i.velocity_before.clone())),
@@ -174,6 +201,7 @@ fn jumps(mechanics: &Mechanics, motion: &Motion) -> Vec<Jump> {
         mechanics.model.events.get(e.event).is_some_and(|m| matches!(m.action, Action::Set(_)))
     };
     found.extend(motion.events.iter().filter(|e| is_reset(e)).map(|e| Jump {
+        number: 0,
         time: e.time,
         walls: vec![],
         before: None,
@@ -182,5 +210,6 @@ fn jumps(mechanics: &Mechanics, motion: &Motion) -> Vec<Jump> {
     }));
     found.retain(|j| j.time.is_finite());
     found.sort_by(|a, b| a.time.total_cmp(&b.time));
+    found.iter_mut().enumerate().for_each(|(n, j)| j.number = n);
     found
 }

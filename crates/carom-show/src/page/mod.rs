@@ -20,6 +20,8 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// Most panels beside the animation.
 const MOST_PANELS: usize = 4;
+/// Most jumps in a page; of more, later ones are left out (and still counted).
+const MOST_JUMPS: usize = 20_000;
 /// Walls whose gaps are still listed one by one.
 const MOST_GAPS: usize = 6;
 
@@ -33,7 +35,10 @@ pub fn samples_for(steps: u64) -> usize {
 pub fn html(mechanics: &Mechanics, motion: &Motion, requests: &[String]) -> Result<String, Vec<Diagnostic>> {
     let mut mechanics = mechanics.clone();
     let scene = scene(&mut mechanics)?;
-    let track = Track::new(&mechanics, motion);
+    let mut track = Track::new(&mechanics, motion);
+    let jumps = track.jumps.len();
+    track.thin(MOST_JUMPS);
+    let track = track;
     if track.knots.is_empty() {
         return Err(vec![Diagnostic {
             severity: Severity::Error,
@@ -43,13 +48,16 @@ pub fn html(mechanics: &Mechanics, motion: &Motion, requests: &[String]) -> Resu
         }]);
     }
     let catalog = Catalog::new(&track);
-    let panels: Vec<Vec<&Signal<'_>>> = read_requests(&catalog, requests)?
-        .into_iter()
-        .filter_map(|p| if let Panel::Time(signals) = p { Some(signals) } else { None })
-        .take(MOST_PANELS)
-        .collect();
+    let over_time = |requests: &[String]| -> Result<Vec<Vec<&Signal<'_>>>, Vec<Diagnostic>> {
+        let time = |p| if let Panel::Time(signals) = p { Some(signals) } else { None };
+        Ok(read_requests(&catalog, requests)?.into_iter().filter_map(time).take(MOST_PANELS).collect())
+    };
+    let mut panels = over_time(requests)?;
+    if panels.is_empty() {
+        panels = over_time(&[])?; // only planes were asked for
+    }
     let stage = Stage::new(&track, &scene);
-    let data = data(&catalog, &stage, &panels);
+    let data = data(&catalog, &stage, &panels, jumps);
 
     let count = motion.impacts.len();
     let impacts = match count {
@@ -98,7 +106,7 @@ fn short(t: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-fn data(catalog: &Catalog<'_>, stage: &Stage, panels: &[Vec<&Signal<'_>>]) -> String {
+fn data(catalog: &Catalog<'_>, stage: &Stage, panels: &[Vec<&Signal<'_>>], jumps: usize) -> String {
     let track = catalog.track;
     let model = &track.mechanics.model;
     let listed = listed(catalog, panels);
@@ -167,11 +175,12 @@ fn data(catalog: &Catalog<'_>, stage: &Stage, panels: &[Vec<&Signal<'_>>]) -> St
 
     let jump = |(knot, j): (usize, &crate::track::Jump)| {
         let walls = list(j.walls.iter().filter_map(|&w| model.walls.get(w)).map(|w| string(&w.name)));
-        let points =
-            stage.flashes.iter().find(|f| f.knot == knot).map(|f| f.points.clone()).unwrap_or_default();
+        let flash = stage.flashes.binary_search_by_key(&knot, |f| f.knot).ok().map(|i| &stage.flashes[i]);
+        let points = flash.map(|f| f.points.clone()).unwrap_or_default();
         let points = list(points.iter().map(usize::to_string));
         format!(
-            "{{\"knot\":{knot},\"walls\":[{walls}],\"points\":[{points}],\"reset\":{}}}",
+            "{{\"knot\":{knot},\"number\":{},\"walls\":[{walls}],\"points\":[{points}],\"reset\":{}}}",
+            j.number + 1,
             j.before.is_none()
         )
     };
@@ -179,7 +188,7 @@ fn data(catalog: &Catalog<'_>, stage: &Stage, panels: &[Vec<&Signal<'_>>]) -> St
         crate::track::Knot::After(j) => Some((i, &track.jumps[j])),
         _ => None,
     });
-    _ = write!(o, ",\"jumps\":[{}]", list(after.map(jump)));
+    _ = write!(o, ",\"jumps\":[{}],\"total\":{jumps}", list(after.map(jump)));
     let recorded = model.events.iter().any(|e| matches!(e.action, Action::Record));
     let note =
         if recorded { format!("{} recorded events", track.motion.events.len()) } else { String::new() };

@@ -454,7 +454,7 @@
     if (jump === undefined) status.textContent = D.jumps.length ? "" : D.note || "";
     else {
       const j = D.jumps[jump], b = document.createElement("b");
-      b.textContent = (j.reset ? "reset " : "impact ") + (jump + 1) + " of " + D.jumps.length;
+      b.textContent = (j.reset ? "reset " : "impact ") + j.number + " of " + D.total;
       status.replaceChildren(b, (j.walls.length ? " on " + j.walls.join(", ") : "") + " at t = " + T[at]);
     }
   }
