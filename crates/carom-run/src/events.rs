@@ -97,7 +97,7 @@ impl Run<'_> {
 
     pub fn event_values(&mut self) -> Vec<f64> {
         let _ = self.settings.evaluate(self.time, &self.state);
-        (0..self.program.settings.watched_count()).map(|i| self.settings.watched(i)[0]).collect()
+        (0..self.settings.tape().watched_count()).map(|i| self.settings.watched(i)[0]).collect()
     }
 
     /// Positions among the settings: `only_if`, and the range of reset values.

@@ -1,13 +1,12 @@
 //! Every number the laws need at one state: W (or H_pp), A, b, γ, normals, gaps, rates, momenta, energies, and the
 //! sizes of the terms that gaps and rows are made of (their units of rounding).
 
-use crate::engine::{Flow, Tape, Time};
+use crate::engine::{Flow, Time};
 use crate::law::Metric;
 use crate::linear::{Matrix, dot};
 use carom_expr::{Dag, Expr, Node, Rational};
 use carom_mech::mechanics::{Dynamics, Mechanics};
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Where each quantity sits among the values of a frame.
 #[derive(Clone, Debug, Default)]
@@ -195,9 +194,9 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub fn new(tape: &Arc<Tape>, layout: &Layout) -> Frame {
-        let count = tape.watched_count();
-        Frame { layout: layout.clone(), flow: Flow::new(Arc::clone(tape), 1), values: vec![0.0; count] }
+    pub fn new(flow: &Flow, layout: &Layout) -> Frame {
+        let count = flow.tape().watched_count();
+        Frame { layout: layout.clone(), flow: flow.clone(), values: vec![0.0; count] }
     }
 
     pub fn set_parameters(&mut self, parameters: &[f64]) {

@@ -11,7 +11,6 @@ use crate::linear::{Factored, Matrix, dot};
 use crate::program::{LegKey, Program};
 use crate::project::LargestTerms;
 use crate::run::{Halt, Run};
-use crate::simulate::values_of;
 
 /// Conditions left violated by more than this cannot be met by velocities without inertia.
 const CONSISTENT: f64 = 1e-9;
@@ -79,8 +78,8 @@ impl<'p> Run<'p> {
         self.program = program;
         self.held = held;
         self.frame = Frame::new(&program.frame, &program.layout);
-        self.outputs = values_of(&program.outputs);
-        self.settings = values_of(&program.settings);
+        self.outputs = program.outputs.clone();
+        self.settings = program.settings.clone();
         self.flows.clear();
         self.fixed.clear();
         self.key = LegKey::default();

@@ -11,7 +11,7 @@
 //! with the rows of closed walls appended to A. The state is (q, v) or (q, p), followed by the work done by power,
 //! drives and moving walls when there is any (the audit compares it with the change of E).
 
-use crate::engine::{CompileError, LinearBlock, System, Tape};
+use crate::engine::{CompileError, Flow, LinearBlock, System, Tape};
 use crate::frame::Layout;
 use crate::input::Spline;
 use crate::rewrite::rewrite;
@@ -28,10 +28,11 @@ pub struct Program {
     /// The mechanics it was made from; piecewise functions and table inputs are replaced.
     pub(crate) mechanics: Mechanics,
     pub(crate) layout: Layout,
-    pub(crate) frame: Arc<Tape>,
-    pub(crate) outputs: Arc<Tape>,
+    /// Workspaces to copy: a simulation changes its own.
+    pub(crate) frame: Flow,
+    pub(crate) outputs: Flow,
     /// Restitution per wall, surfaces, then per event its `only_if` and reset values.
-    pub(crate) settings: Arc<Tape>,
+    pub(crate) settings: Flow,
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) splines: Vec<Spline>,
     /// Symbols of the state.
@@ -50,6 +51,8 @@ pub struct Program {
 struct Legs {
     dag: Dag,
     tapes: BTreeMap<LegKey, Arc<Tape>>,
+    /// By leg and order.
+    flows: BTreeMap<(LegKey, usize), Flow>,
 }
 
 /// What distinguishes the equations of one leg from those of another.
@@ -107,7 +110,7 @@ impl Program {
                 blocks: vec![],
                 watched,
             };
-            Tape::compile(dag, &system)
+            Tape::compile(dag, &system).map(|tape| Flow::new(tape, 1))
         };
         let frame = evaluation(&mechanics.model.dag, &[], values)?;
         let accelerations: Vec<Expr> =
@@ -123,7 +126,11 @@ impl Program {
             fixed.extend(event.set.iter().map(|s| s.1));
         }
         let settings = evaluation(&mechanics.model.dag, &[], fixed)?;
-        let legs = Mutex::new(Legs { dag: mechanics.model.dag.clone(), tapes: BTreeMap::new() });
+        let legs = Mutex::new(Legs {
+            dag: mechanics.model.dag.clone(),
+            tapes: BTreeMap::new(),
+            flows: BTreeMap::new(),
+        });
         Ok(Program {
             layout,
             frame,
@@ -172,6 +179,18 @@ impl Program {
         let force = event + self.mechanics.events.len();
         let sliding = force + key.closed.len();
         Watched { gap, surface, event, force, sliding, held: sliding + key.sliding.len() }
+    }
+
+    /// A workspace for a leg; its tape and code are made on first use.
+    pub(crate) fn workspace(&self, key: &LegKey, order: usize) -> Result<Flow, CompileError> {
+        let place = (key.clone(), order);
+        if let Some(flow) = self.legs.lock().unwrap_or_else(PoisonError::into_inner).flows.get(&place) {
+            return Ok(flow.clone());
+        }
+        let flow = Flow::new(self.leg(key)?, order);
+        let mut legs = self.legs.lock().unwrap_or_else(PoisonError::into_inner);
+        legs.flows.insert(place, flow.clone());
+        Ok(flow)
     }
 
     /// The tape of a leg, compiled on first use.

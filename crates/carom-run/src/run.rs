@@ -190,10 +190,9 @@ impl<'p> Run<'p> {
     /// Makes sure the workspace of the present leg exists.
     pub fn prepare_leg(&mut self) -> Result<(), Halt> {
         if !self.flows.contains_key(&self.key) {
-            let tape = self.program.leg(&self.key).map_err(|e| {
+            let mut flow = self.program.workspace(&self.key, self.taylor.order).map_err(|e| {
                 Halt::new(StopReason::Singular, format!("this contact cannot be compiled: {e}"))
             })?;
-            let mut flow = Flow::new(tape, self.taylor.order);
             let offset = self.sign_offset();
             flow.set_parameters(&leg_parameters(&self.key, &self.parameters, offset));
             self.flows.insert(self.key.clone(), flow);

@@ -149,7 +149,7 @@ impl Run<'_> {
             extended.extend(x);
         }
         let _ = self.outputs.evaluate(time, &extended);
-        let count = self.program.outputs.watched_count();
+        let count = self.outputs.tape().watched_count();
         let mut values: Vec<f64> = (0..count).map(|i| self.outputs.watched(i)[0]).collect();
         let m = &self.program.mechanics;
         let drives_at = 3 * m.model.coordinates.len() + 2 + m.outputs.len();
@@ -176,7 +176,7 @@ impl Run<'_> {
 
     fn part_of_outputs(&mut self, part: usize) -> Vec<f64> {
         let mut extended = self.state.clone();
-        extended.resize(self.program.outputs.dimension(), 0.0);
+        extended.resize(self.outputs.tape().dimension(), 0.0);
         let _ = self.outputs.evaluate(self.time, &extended);
         let count = self.program.mechanics.model.coordinates.len();
         (part * count..(part + 1) * count).map(|i| read(&self.outputs, i)).collect()

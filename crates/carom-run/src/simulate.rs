@@ -3,7 +3,7 @@
 //! Promise: it never hangs (every pass advances time or counts towards a limit), never falls through a wall (the first
 //! root of every gap is found and the law applied at the located state), never stops without saying why.
 
-use crate::engine::{Flow, Taylor, Time, horner};
+use crate::engine::{Taylor, Time, horner};
 use crate::motion::{Graze, Motion, Stop, StopReason};
 use crate::options::{Options, Progress, SimulateError};
 use crate::program::Program;
@@ -492,9 +492,4 @@ fn first_crossing(c: &[f64], h: f64, side: &Side, wanted: impl Fn(f64) -> bool) 
 /// Order and step rule.
 pub(crate) fn taylor_of(options: &Options) -> Taylor {
     Taylor::new(options.tolerance)
-}
-
-/// A workspace for values only.
-pub(crate) fn values_of(tape: &std::sync::Arc<crate::engine::Tape>) -> Flow {
-    Flow::new(std::sync::Arc::clone(tape), 1)
 }

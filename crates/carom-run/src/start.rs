@@ -11,7 +11,7 @@ use crate::options::{Options, Sampling, SimulateError};
 use crate::program::{LegKey, Program};
 use crate::run::{Halt, Run, Side, TOUCHING_UNITS, WallState, refuse};
 use crate::sample::{Sampler, columns};
-use crate::simulate::{taylor_of, values_of};
+use crate::simulate::taylor_of;
 use crate::squeeze::Squeeze;
 use crate::zeno::History;
 use carom_mech::mechanics::Dynamics;
@@ -51,8 +51,8 @@ impl<'p> Run<'p> {
             state,
             parameters,
             frame: Frame::new(&program.frame, &program.layout),
-            outputs: values_of(&program.outputs),
-            settings: values_of(&program.settings),
+            outputs: program.outputs.clone(),
+            settings: program.settings.clone(),
             flows: BTreeMap::new(),
             key: LegKey::default(),
             fixed: BTreeMap::new(),

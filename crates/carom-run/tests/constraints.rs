@@ -290,3 +290,37 @@ fn the_disk_rolls_in_a_corridor_on_its_closed_form_path() {
         close(b.hamiltonian_after, b.hamiltonian_before, 1e-14 * b.hamiltonian_before);
     }
 }
+
+#[test]
+fn the_rolling_disk_has_one_answer_at_every_heading() {
+    for k in 0..59 {
+        let heading = 0.1 + 0.05 * f64::from(k);
+        // Towards the wall whatever the heading: −y′ − cos φ φ′ < 0.
+        let (theta, phi) = (1.0 + 0.3 * f64::from(k % 7), 0.9 - 0.2 * f64::from(k % 5));
+        if theta * heading.sin() + heading.cos() * phi <= 0.0 {
+            continue;
+        }
+        let text = format!(
+            "{DISK}[start]\nposition = {{ phi = {heading:?}, y = \"10 - sin({heading:?})\" }}\nvelocity = {{ theta = {theta}, phi = {phi} }}\n[run]\nuntil = 1e-9\n"
+        );
+        let motion = run(&text);
+        assert_eq!(motion.impacts.len(), 1, "{heading}");
+        let hit = &motion.impacts[0];
+        assert!(hit.impulse[0] > 0.0);
+        close(hit.hamiltonian_after, hit.hamiltonian_before, 1e-14 * hit.hamiltonian_before);
+        let v = &hit.velocity_after;
+        let size = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        close(v[0] - v[2] * heading.cos(), 0.0, 1e-14 * size);
+        close(v[1] - v[2] * heading.sin(), 0.0, 1e-14 * size);
+        close(hit.gap_rate_after[0], -hit.gap_rate_before[0], 1e-14 * size);
+    }
+    // Square hit: rolling and momentum across the wall reversed, spin about the vertical kept.
+    let motion = run(&format!(
+        "{DISK}[start]\nposition = {{ phi = \"pi/2\", y = 9 }}\nvelocity = {{ theta = 2, phi = 0.3 }}\n[run]\nuntil = 1e-9\n"
+    ));
+    let v = &motion.impacts[0].velocity_after;
+    close(v[2], -2.0, 1e-15);
+    // The double nearest to π/2 is off by 6e-17; times λ/J = 24.
+    close(v[3], 0.3, 2e-15);
+    close(v[1], -2.0, 1e-15);
+}

@@ -220,3 +220,22 @@ fn the_impact_root_is_found_from_grazing_to_the_light_cone() {
         assert!(hit.impulse[0] > 0.0);
     }
 }
+
+#[test]
+fn a_degenerate_hamiltonian_is_an_ordinary_flow_and_collides_where_it_has_inertia() {
+    // H = p²/2 + u·q: u has no inertia of its own, ẇ = q. Closed form between bounces: q linear, w quadratic.
+    let motion = run(
+        "coordinates = [\"q\", \"w\"]\nmomenta = [\"p\", \"u\"]\nhamiltonian = \"p^2/2 + u*q\"\n[wall.side]\ngap = \"1 - q\"\n[start]\nmomentum = { p = 1.0 }\n[run]\nuntil = 1.5\n",
+    );
+    assert_eq!(motion.impacts.len(), 1);
+    close(motion.impacts[0].time, 1.0, 1e-15);
+    close(*signal(&motion.position, "q").last().unwrap(), 0.5, 1e-15);
+    // ∫ q = 1/2 + (1 + 0.5)/2 · 0.5
+    close(*signal(&motion.position, "w").last().unwrap(), 0.875, 1e-15);
+    // A wall on w: n·H_pp n = 0.
+    let stopped = run(
+        "coordinates = [\"q\", \"w\"]\nmomenta = [\"p\", \"u\"]\nhamiltonian = \"p^2/2 + u*q\"\n[wall.side]\ngap = \"0.5 - w\"\n[start]\nmomentum = { p = 1.0 }\n[run]\nuntil = 1.5\n",
+    );
+    assert_eq!(stopped.stop.reason, StopReason::WallNotEnforceable, "{:?}", stopped.stop);
+    close(stopped.stop.time, 1.0, 1e-14);
+}
