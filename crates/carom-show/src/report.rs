@@ -52,6 +52,7 @@ pub fn document(mechanics: &Mechanics) -> Document {
     smooth::energy(&mut pen);
     hamilton::other_side(&mut pen);
     rows::implicit(&mut pen);
+    smooth::state_space(&mut pen);
     impact::walls(&mut pen);
     smooth::extras(&mut pen);
     pen.finish()

@@ -296,7 +296,7 @@ fn hybrid(pen: &mut Pen<'_>, wall: &WallMechanics) {
     } else if !pen.is_zero(wall.gap_t) {
         "Zeno: the reset loses no approach speed; impacts can accumulate only if the moving wall closes the free space."
     } else if single {
-        "Zeno: the reset loses no approach speed and the wall stands still, so impacts do not accumulate: after each the gap opens for a time bounded below by the approach speed over the largest size of ‹@̈|\\ddot{@}›."
+        "Zeno: the law is reversible in time and the wall stands still. With analytic formulas (no `abs`, `sign`, `min`, `max`, no tables) impacts cannot accumulate: finitely many in every finite time."
     } else {
         "Zeno: the reset loses no approach speed; impacts on this wall alone do not accumulate. In a corner between walls they are finitely many when the corner’s angle, measured by the kinetic energy, is positive."
     });

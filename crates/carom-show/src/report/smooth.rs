@@ -1,7 +1,7 @@
 //! Smooth motion: the model, its Lagrangian, the principle, the Euler–Lagrange equations, the energy.
 
 use super::document::{Equation, Formula, Inline, Right, inlines};
-use super::pen::{Pen, quoted};
+use super::pen::{Pen, quoted, whole};
 use carom_expr::Expr;
 use carom_mech::{Action, Direction, Dynamics, ForceKind, LagrangianDynamics, Physics};
 
@@ -384,6 +384,67 @@ fn differ(pen: &mut Pen<'_>, a: Expr, b: Expr) -> bool {
         let (x, y, d) = (at(a, k), at(b, k), at(difference, k));
         d.abs() > 1e-12 * x.abs().max(y.abs()).max(1.0)
     })
+}
+
+/// The first-order form, and its linearisation at the start when it is small.
+pub fn state_space(pen: &mut Pen<'_>) {
+    const MOST_STATES: usize = 8;
+    let mechanics = pen.mechanics;
+    let model = &mechanics.model;
+    let hamiltonian = matches!(mechanics.dynamics, Dynamics::Hamiltonian(_));
+    pen.heading(1, "First-order form");
+    pen.say(
+        "As a system of first order, in the state ‹ξ|\\xi›, the table inputs ‹u› and the outputs ‹ζ|\\zeta›:",
+    );
+    pen.law(r"ξ̇ = f(ξ, u, t),   ζ = h(ξ, u, t)|\dot\xi = f(\xi, u, t),\qquad \zeta = h(\xi, u, t)");
+    let mut state = Formula::default();
+    let first = mechanics.free.iter().map(|&i| model.coordinates[i].position);
+    let second = mechanics.free.iter().map(|&i| {
+        let c = &model.coordinates[i];
+        if hamiltonian { c.momentum } else { c.velocity }
+    });
+    for (k, symbol) in first.chain(second).enumerate() {
+        let comma = if k > 0 { Formula::new(", ", r",\, ") } else { Formula::default() };
+        state = state.then(&comma).then(&pen.formula(symbol));
+    }
+    let (open, close) = (Formula::new("(", "("), Formula::new(")", ")"));
+    let right = open.then(&state).then(&close);
+    pen.equations(vec![whole(Formula::pair(r"ξ|\xi"), "=", right)]);
+    pen.say(if hamiltonian {
+        "‹f› is the right side of the equations of motion above."
+    } else {
+        "The upper half of ‹f› is ‹v›, the lower half the accelerations that solve the equations above."
+    });
+    if 2 * mechanics.free.len() > MOST_STATES {
+        return;
+    }
+    let Ok(linear) = carom_mech::linearise(mechanics, &carom_mech::StateValues::start(mechanics)) else {
+        return;
+    };
+    if linear.a.iter().flatten().any(|x| !x.is_finite()) {
+        return;
+    }
+    pen.say("Linearised at the start and the parameters’ values, ‹δξ̇ = (∂f/∂ξ) δξ|\\delta\\dot\\xi = \\frac{\\partial f}{\\partial\\xi}\\,\\delta\\xi› with");
+    let rows = linear
+        .a
+        .iter()
+        .map(|row| {
+            row.iter()
+                .map(|&x| {
+                    let text = short(x);
+                    Formula::new(text.replace('-', "−"), text)
+                })
+                .collect()
+        })
+        .collect();
+    let left = Formula::pair(r"∂f/∂ξ|\frac{\partial f}{\partial\xi}");
+    pen.equations(vec![Equation { left, relation: Formula::pair("="), right: Right::Matrix(rows) }]);
+}
+
+/// A number for reading: four decimals, none when it is whole.
+fn short(x: f64) -> String {
+    let rounded = (x * 1e4).round() / 1e4;
+    if rounded == 0.0 { "0".to_string() } else { format!("{rounded}") }
 }
 
 /// Events and outputs.
