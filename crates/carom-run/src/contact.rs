@@ -64,6 +64,9 @@ impl Run<'_> {
             self.key.closed = self.independent_walls(&closed)?;
             self.settle_surfaces(&crossed_now)?;
             self.jet()?;
+            if self.key.closed.len() < closed.len() && !self.basis_pushes() {
+                self.choose_basis(&closed)?;
+            }
             match self.wall_that_must_hold(&closed) {
                 Some(w) => {
                     self.refuse_hopeless(w)?;
@@ -187,6 +190,41 @@ impl Run<'_> {
         Ok(kept)
     }
 
+    /// Do the forces of the walls that stand for the closed ones start out pushing?
+    fn basis_pushes(&self) -> bool {
+        let h = self.natural_step();
+        let first = self.program.watched(&self.key).force;
+        (0..self.key.closed.len())
+            .all(|i| leading(self.flow().watched(first + i), 0, h, 0.0).is_none_or(|(_, sign)| sign > 0.0))
+    }
+
+    /// Dependent normals: any independent subset gives the same motion, but the leg needs one whose own forces push,
+    /// since their zeros announce releases. Subsets are tried in model order; if none pushes the first stays, and its
+    /// release is found at once.
+    fn choose_basis(&mut self, closed: &[usize]) -> Result<(), Halt> {
+        let first = self.key.closed.clone();
+        let k = closed.len();
+        // Beyond this many walls the search would cost more than it is worth.
+        if k <= 12 {
+            for mask in 0..1u32 << k {
+                if mask.count_ones() as usize != first.len() {
+                    continue;
+                }
+                let subset: Vec<usize> = (0..k).filter(|i| mask >> i & 1 == 1).map(|i| closed[i]).collect();
+                if self.independent_walls(&subset)?.len() < first.len() {
+                    continue;
+                }
+                self.key.closed = subset;
+                self.jet()?;
+                if self.basis_pushes() {
+                    return Ok(());
+                }
+            }
+        }
+        self.key.closed = first;
+        self.jet()
+    }
+
     /// A touching wall that is not held although its gap would close; sets the known zeros of those that open.
     fn wall_that_must_hold(&mut self, closed: &[usize]) -> Option<usize> {
         let h = self.natural_step();
@@ -308,7 +346,13 @@ impl Run<'_> {
             .collect();
         let (x, y) = metric.solve(self.frame.force(), &rate);
         let multipliers = y[..m].iter().map(|z| -z).collect();
-        let forces = y[m..].iter().map(|z| -z).collect();
+        let mut forces: Vec<f64> = y[m..].iter().map(|z| -z).collect();
+        if closed.len() > self.key.closed.len() && forces.iter().any(|f| *f < 0.0) {
+            // Dependent normals: of all forces that give this motion the smallest that push.
+            if let Ok((pushing, _)) = self.contact_problem(&self.frame.metric(), closed) {
+                forces = pushing;
+            }
+        }
         (x, multipliers, forces)
     }
 

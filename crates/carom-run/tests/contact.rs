@@ -322,3 +322,39 @@ fn zero_mass_is_refused_at_the_start() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn a_table_on_three_feet_in_a_row_tips_over_its_last_foot() {
+    // Two degrees of freedom, three contacts: forces are minimum-norm, the motion is unique. Torque 8t tips at 8t = 10.
+    let table = |torque: &str| {
+        format!(
+            "coordinates = [\"y\", \"a\"]\n[energy]\nkinetic = \"y'^2/2 + a'^2/2\"\npotential = \"10*y\"\n[force.t]\ngeneralized = {{ a = \"{torque}\" }}\n[wall.l]\ngap = \"y - a\"\n[wall.m]\ngap = \"y\"\n[wall.r]\ngap = \"y + a\"\n[run]\nuntil = 2.0\n"
+        )
+    };
+    for (torque, foot) in [("8*t", 0), ("-8*t", 2)] {
+        let motion = run(&table(torque));
+        assert_eq!(motion.stop.reason, StopReason::Reached, "{:?}", motion.stop);
+        assert_eq!(motion.contacts.len(), 3);
+        for contact in &motion.contacts {
+            close(contact.force_at_start, 10.0 / 3.0, 1e-14);
+            match contact.to {
+                None => assert_eq!(contact.wall, foot),
+                Some(t) => close(t, 1.25, 1e-14),
+            }
+        }
+        // Forces push at all times and carry the weight while it stands.
+        for k in 0..motion.time.len() {
+            let forces: Vec<f64> =
+                ["l", "m", "r"].iter().map(|n| signal(&motion.contact_force, n)[k]).collect();
+            assert!(forces.iter().all(|f| *f >= 0.0), "{forces:?}");
+            if motion.time[k] < 1.25 {
+                close(forces.iter().sum(), 10.0, 1e-8);
+            }
+        }
+        // About the foot: 2 a″ = ±8t ∓ 10, from rest at 1.25: a = ±(t³·8/12 − …) ; y = |a|.
+        let t = 2.0 - 1.25f64;
+        let a = 8.0 * t * t * t / 12.0;
+        close(signal(&motion.position, "a").last().unwrap().abs(), a, 1e-14);
+        close(*signal(&motion.position, "y").last().unwrap(), a, 1e-14);
+    }
+}
