@@ -173,3 +173,12 @@ fn what_cannot_be_varied_is_refused() {
     carom(&["sweep", "pendulum_wall"]).expect(1);
     carom(&["sweep", "pendulum_wall", "--vary", "theta=1", "-o", "out.txt"]).expect(1);
 }
+
+#[test]
+fn a_sweep_starts_no_more_threads_than_it_has_trajectories() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments =
+        ["sweep", "pendulum_wall", "--vary", "theta=0.5,1", "--threads", "9999", "-o", "out.csv", "--json"];
+    let summary = carom_in(folder.path(), &arguments).expect(0).json();
+    assert_eq!(summary["threads"], 2);
+}

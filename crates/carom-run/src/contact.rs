@@ -130,15 +130,22 @@ impl Run<'_> {
         Halt::new(StopReason::Squeezed, format!("the walls {} close on each other", self.wall_names(walls)))
     }
 
+    /// The gap does not change to first order: no impulse exists.
+    pub fn flat(&self, wall: usize) -> Halt {
+        let detail = format!(
+            "wall `{}`: the gap does not depend on any free coordinate here (∇gap = 0); \
+             use a gap that grows like a distance",
+            self.wall_name(wall)
+        );
+        Halt::new(StopReason::WallNotEnforceable, detail)
+    }
+
     pub fn not_enforceable(&self, wall: usize) -> Halt {
         let rows: Vec<String> = self.program.mechanics.rows.iter().map(|r| format!("`{}`", r.name)).collect();
         let normal = self.frame.normal(wall);
         let name = self.wall_name(wall);
         let detail = if normal.iter().all(|n| *n == 0.0) {
-            format!(
-                "wall `{name}`: the gap does not depend on any free coordinate here (∇gap = 0); \
-                 use a gap that grows like a distance"
-            )
+            return self.flat(wall);
         } else if rows.is_empty() {
             format!("wall `{name}`: no impulse along its normal can stop the motion")
         } else {

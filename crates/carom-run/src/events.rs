@@ -76,6 +76,12 @@ impl Run<'_> {
     fn stop_endless_resets(&mut self, e: usize) -> Result<(), Halt> {
         /// What is left of the series is below rounding of the times it is made of.
         const ENDLESS: f64 = 1e-12;
+        self.reset_count += 1;
+        if self.reset_count >= self.options.max_impacts {
+            let name = &self.program.mechanics.model.events[e].name;
+            let detail = format!("{} resets, the last by event `{name}`", self.reset_count);
+            return Err(Halt::new(StopReason::ImpactLimit, detail));
+        }
         self.resets.push(self.time, &[e]);
         match self.resets.remaining() {
             Some(rest) if rest < ENDLESS * self.time.value().abs().max(1.0) => Err(Halt::new(

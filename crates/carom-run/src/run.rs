@@ -91,6 +91,8 @@ pub(crate) struct Run<'p> {
     pub history: History,
     /// The last resets by events.
     pub resets: History,
+    /// How many there were.
+    pub reset_count: u64,
     pub squeeze: Squeeze,
     pub steps: u64,
     pub largest_terms: crate::project::LargestTerms,

@@ -20,6 +20,9 @@ const CROWDED: u32 = 2_000;
 const SMOOTH: f64 = 1e-3;
 /// … so many times in a row mean that the model is stiff.
 const STIFF_STEPS: u32 = 1_000;
+/// A gap whose gradient falls below this part of itself within a step, just where the gap is zero, has ∇gap = 0 there: a
+/// double root is located to √ε ≈ 1e-8, where the gradient of x² has fallen to that part.
+const FLAT: f64 = 1e-6;
 /// How often progress is told, in steps.
 const TELL_EVERY: u64 = 256;
 
@@ -91,9 +94,20 @@ impl Run<'_> {
             }
             self.steps += 1;
             let h = self.expand(left, fresh)?;
+            let touches = self.motion.grazes.len();
             let (at, happening) = self.first_happening(h);
+            self.stop_at_flat_touch(touches)?;
             let step = if happening.is_some() { at } else { h };
+            let steepness = match happening {
+                Some(Happening::Wall(w)) => self.steepness(w),
+                _ => 0.0,
+            };
             self.advance(step, happening.is_none() && step == left)?;
+            if let Some(Happening::Wall(w)) = happening
+                && self.steepness(w) < FLAT * steepness
+            {
+                return Err(self.flat(w));
+            }
             stalled = if step > 0.0 { 0 } else { stalled + 1 };
             if stalled > STALLED {
                 return Err(Halt::new(StopReason::StepLimit, "time does not advance any more".to_string()));
@@ -120,6 +134,34 @@ impl Run<'_> {
                 }
             }
         }
+    }
+
+    /// |∇gap| at the present frame.
+    fn steepness(&self, wall: usize) -> f64 {
+        self.frame.normal(wall).iter().map(|n| n * n).sum::<f64>().sqrt()
+    }
+
+    /// A touch where ∇gap = 0 (gap x²) is no graze: the motion passes a wall that no impulse can hold.
+    fn stop_at_flat_touch(&mut self, known: usize) -> Result<(), Halt> {
+        for i in known..self.motion.grazes.len() {
+            let Graze { time, wall } = self.motion.grazes[i];
+            let steepness = self.steepness(wall);
+            let (start, here) = (self.state.clone(), self.time);
+            let within = Time::new(time).minus(here);
+            let mut there = start.clone();
+            self.state_within(within, &mut there);
+            (self.state, self.time) = (there, here.plus(within));
+            self.look();
+            let flat = self.steepness(wall) < FLAT * steepness;
+            (self.state, self.time) = (start, here);
+            self.look();
+            if flat {
+                self.motion.grazes.truncate(i);
+                self.advance(within, false)?;
+                return Err(self.flat(wall));
+            }
+        }
+        Ok(())
     }
 
     fn progress(&self) -> Progress {

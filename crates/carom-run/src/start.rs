@@ -65,6 +65,7 @@ impl<'p> Run<'p> {
             sampler: Sampler::new(&times, columns(program)),
             history: History::default(),
             resets: History::default(),
+            reset_count: 0,
             squeeze: Squeeze::default(),
             steps: 0,
             largest_terms: crate::project::LargestTerms::default(),
@@ -157,7 +158,7 @@ impl<'p> Run<'p> {
             .filter(|&w| self.frame.gap(w) < -TOUCHING_UNITS * self.frame.gap_size(w))
             .map(|w| {
                 format!(
-                    "the start is behind wall `{}`: its gap is {:e}",
+                    "the start is behind wall `{}`: its gap is {:?}",
                     self.wall_name(w),
                     self.frame.gap(w)
                 )
@@ -221,7 +222,7 @@ impl<'p> Run<'p> {
         let mut failing = Vec::new();
         let mut test = |what: &str, value: f64, size: f64| {
             if value.abs() > SILENT * size.max(f64::MIN_POSITIVE) {
-                failing.push(format!("{what} is {value:e} at the start, not 0"));
+                failing.push(format!("{what} is {value:?} at the start, not 0"));
             }
         };
         for (r, row) in names.iter().enumerate() {
@@ -347,7 +348,7 @@ impl<'p> Run<'p> {
         let mut broken = self.failing_rows();
         for w in 0..self.walls.len() {
             if self.frame.gap(w) < -TOUCHING_UNITS * self.frame.gap_size(w) {
-                broken.push(format!("wall `{}` has gap {:e}", self.wall_name(w), self.frame.gap(w)));
+                broken.push(format!("wall `{}` has gap {:?}", self.wall_name(w), self.frame.gap(w)));
             }
         }
         if !broken.is_empty() {

@@ -228,3 +228,14 @@ fn resets_without_end_are_named() {
     close(motion.stop.time, 3.0, 1e-10);
     assert!(motion.stop.detail.unwrap().contains("bounce"));
 }
+
+#[test]
+fn resets_at_a_steady_tiny_pace_end_at_the_limit_and_are_kept() {
+    let text = "coordinates = [\"y\"]\n[energy]\nkinetic = \"y'^2/2\"\n[event.back]\nwhen = \"y - 1\"\naction = \"set\"\nset = { y = \"1 - 1e-12\" }\n[start]\nvelocity = { y = 1 }\n[run]\nuntil = 3.0\nmax_impacts = 1000\nmax_steps = 5000\n";
+    let motion = run(text);
+    assert_eq!(motion.stop.reason, StopReason::ImpactLimit, "{:?}", motion.stop);
+    assert!(motion.stop.detail.as_deref().is_some_and(|d| d.contains("`back`")));
+    assert_eq!(motion.events.len(), 1000);
+    // One reset per 1e-12 after the first at t = 1; 1 − 1e-12 is rounded by at most ε/4 each time.
+    close(motion.stop.time, 1.0 + 999.0 * 1e-12, 1000.0 * f64::EPSILON / 4.0);
+}

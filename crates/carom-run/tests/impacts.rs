@@ -339,3 +339,18 @@ fn samples_at_an_impact_show_the_state_after() {
     close(signal(&motion.velocity, "y")[0], 2.0, 1e-15);
     close(signal(&motion.position, "y")[1], 0.75, 1e-15);
 }
+
+#[test]
+fn a_gap_that_is_flat_on_the_wall_stops_the_motion_there() {
+    // gap = x^k has ∇gap = 0 at x = 0, reached at t = 1: no impulse exists, and the wall is not passed.
+    for gap in ["x^2", "x^3", "x^4"] {
+        let motion = run(&format!(
+            "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\n[wall.w]\ngap = \"{gap}\"\n[start]\nposition = {{ x = 1 }}\nvelocity = {{ x = -1 }}\n[run]\nuntil = 3.0\n"
+        ));
+        assert_eq!(motion.stop.reason, carom_run::StopReason::WallNotEnforceable, "{gap}: {:?}", motion.stop);
+        assert!(motion.stop.detail.as_deref().is_some_and(|d| d.contains("distance")), "{:?}", motion.stop);
+        // A root of multiplicity k is located to ε^(1/k).
+        assert!((motion.stop.time - 1.0).abs() < 1e-3, "{:?}", motion.stop);
+        assert!(motion.impacts.is_empty() && motion.grazes.is_empty());
+    }
+}

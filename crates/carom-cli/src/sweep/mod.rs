@@ -55,7 +55,7 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     options.sampling = Sampling::Even(2);
     let prepared = prepare(model, &file)?;
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads.unwrap_or(0) as usize)
+        .num_threads(threads(args.threads, plan.count))
         .build()
         .map_err(|error| Failure::wrong(format!("cannot start threads: {error}")))?;
 
@@ -280,6 +280,15 @@ impl Tally {
             duration(seconds)
         )
     }
+}
+
+/// How many threads to start: what was asked for, as far as there are trajectories for them and the machine can bear it
+/// (10⁴ threads on a few cores would spend their time looking for work). 0 lets the pool choose.
+fn threads(asked: Option<u32>, trajectories: u64) -> usize {
+    const MOST_PER_CORE: usize = 16;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let useful = usize::try_from(trajectories.max(1)).unwrap_or(usize::MAX);
+    asked.map_or(0, |n| (n as usize).min(useful).min(MOST_PER_CORE * cores))
 }
 
 fn progress(total: u64, done: u64, quiet: bool) -> ProgressBar {

@@ -185,7 +185,10 @@ impl Checker<'_> {
                     format!("{} = {}", model.coordinates[i].name, model.start.position[i].unwrap_or(0.0))
                 })
                 .collect();
-            let hint = format!("choose another [start]; now {}", state.join(", "));
+            let hint = match state.is_empty() {
+                true => "choose another [start]".to_owned(),
+                false => format!("choose another [start]; now {}", state.join(", ")),
+            };
             let message = format!("the {what} is {how} at the start");
             let error = Diagnostic::error(message).with_hint(hint);
             self.problems.push(match at {

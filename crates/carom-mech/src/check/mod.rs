@@ -468,7 +468,7 @@ pub(crate) fn shown(value: f64) -> String {
 pub(crate) fn short(x: f64) -> String {
     let digits = format!("{x:.6e}");
     match digits.parse::<f64>() {
-        Ok(rounded) if (1e-4..1e7).contains(&rounded.abs()) => format!("{rounded}"),
+        Ok(rounded) if rounded == 0.0 || (1e-4..1e7).contains(&rounded.abs()) => format!("{rounded}"),
         Ok(rounded) => format!("{rounded:e}"),
         Err(_) => digits,
     }

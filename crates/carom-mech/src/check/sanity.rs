@@ -40,7 +40,11 @@ impl Checker<'_> {
                 } else {
                     "this has no real value for these parameters".to_owned()
                 };
-                self.error(at, message, format!("here {}", names.join(", ")));
+                let hint = match names.is_empty() {
+                    true => "change the formula".to_owned(),
+                    false => format!("here {}", names.join(", ")),
+                };
+                self.error(at, message, hint);
             }
         }
         told.is_empty()

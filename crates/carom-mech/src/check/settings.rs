@@ -119,7 +119,8 @@ impl<'d> Checker<'d> {
         let value = self.number(formula, &SETTING)?;
         let whole = value.fract() == 0.0 && value >= least as f64 && value <= most as f64;
         if !whole {
-            let message = format!("`{key}` is a whole number from {least} on, not {value}");
+            let range = if most == u64::MAX { format!("{least} on") } else { format!("{least} to {most}") };
+            let message = format!("`{key}` is a whole number from {range}, not {value}");
             self.error(
                 formula.at,
                 message,
