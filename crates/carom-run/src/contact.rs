@@ -6,7 +6,7 @@
 
 use crate::law::{Metric, Touching};
 use crate::lcp::complementary;
-use crate::linear::{Factored, Matrix, dot};
+use crate::linear::{Factored, Matrix, dot, largest};
 use crate::motion::{Contact, StopReason};
 use crate::run::{Halt, Run, Side};
 
@@ -201,8 +201,10 @@ impl Run<'_> {
     fn basis_pushes(&self) -> bool {
         let h = self.natural_step();
         let first = self.program.watched(&self.key).force;
-        (0..self.key.closed.len())
-            .all(|i| leading(self.flow().watched(first + i), 0, h, 0.0).is_none_or(|(_, sign)| sign > 0.0))
+        (0..self.key.closed.len()).all(|i| {
+            let size = self.force_rounding(self.key.closed[i]) / SERIES_ROUNDING;
+            leading(self.flow().watched(first + i), 0, h, size).is_none_or(|(_, sign)| sign > 0.0)
+        })
     }
 
     /// Dependent normals: any independent subset gives the same motion, but the leg needs one whose own forces push,
@@ -363,13 +365,23 @@ impl Run<'_> {
         (x, multipliers, forces)
     }
 
+    /// Rounding of a contact force: of the forces and inertial terms it balances, along the wall's normal.
+    pub fn force_rounding(&self, wall: usize) -> f64 {
+        let n = self.size();
+        let speed = largest(&self.state[n..2 * n]);
+        let inertial = largest(&self.frame.mass().entries) * speed * speed;
+        let along = largest(self.frame.normal(wall)).max(f64::MIN_POSITIVE);
+        SERIES_ROUNDING * (largest(self.frame.force()) + inertial) / along
+    }
+
     /// Forces that start at zero: how many leading coefficients are known.
     fn settle_forces(&mut self) {
         let h = self.natural_step();
         let first = self.program.watched(&self.key).force;
         for (i, w) in self.key.closed.clone().into_iter().enumerate() {
             let series = self.flow().watched(first + i);
-            self.walls[w].force_zeros = match leading(series, 0, h, 0.0) {
+            let size = self.force_rounding(w) / SERIES_ROUNDING;
+            self.walls[w].force_zeros = match leading(series, 0, h, size) {
                 Some((k, sign)) if sign > 0.0 => k,
                 _ => 0,
             };

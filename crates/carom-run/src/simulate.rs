@@ -272,7 +272,7 @@ impl Run<'_> {
         }
         for (i, &w) in self.key.closed.iter().enumerate() {
             let c = self.polynomial(watched.force + i);
-            if let Some(at) = first_fall(c, h, self.walls[w].force_zeros, 0.0, |_| {}) {
+            if let Some(at) = first_fall(c, h, self.walls[w].force_zeros, self.force_rounding(w), |_| {}) {
                 offer(at, Happening::Release(w));
             }
         }
@@ -412,6 +412,10 @@ impl Run<'_> {
             Happening::Wall(w) => self.meet_wall(w)?,
             Happening::Release(w) => {
                 self.begin_leg(&[w], &[])?;
+                if self.walls[w].closed {
+                    // It must hold after all: its force is zero up to rounding, and says nothing during this step.
+                    self.walls[w].force_zeros = usize::MAX;
+                }
                 false
             }
             Happening::LetGo(_) => {
@@ -493,10 +497,14 @@ impl Run<'_> {
 fn first_fall(c: &[f64], h: f64, zeros: usize, noise: f64, mut touch: impl FnMut(f64)) -> Option<f64> {
     let mut zeros = zeros;
     if zeros == 0 && c[0] <= 0.0 {
+        let size = c.iter().rev().fold(0.0, |sum, ck| sum * h + ck.abs());
+        if size <= noise {
+            return None;
+        }
         // Below zero by rounding: falling is a crossing now, rising is leaving.
         let next = c.iter().skip(1).find(|x| **x != 0.0)?;
         if *next < 0.0 {
-            return if c[0] < 0.0 || noise > 0.0 || c[1] != 0.0 { Some(0.0) } else { None };
+            return Some(0.0);
         }
         zeros = 1;
     }

@@ -358,3 +358,41 @@ fn a_table_on_three_feet_in_a_row_tips_over_its_last_foot() {
         close(*signal(&motion.position, "y").last().unwrap(), a, 1e-14);
     }
 }
+
+#[test]
+fn gliding_without_weight_in_crooked_coordinates_goes_on() {
+    // A straight floor in polar coordinates: the contact force is zero up to rounding.
+    let motion = run(
+        "coordinates = [\"r\", \"f\"]\n[define]\nx = \"r*cos(f) + 0.3*f\"\ny = \"r*sin(f) + 0.1*r^2\"\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\npotential = \"0\"\n[wall.floor]\ngap = \"0.8*y - 0.6*x + 0.5\"\n[start]\nposition = { r = 1.5, f = 0.2 }\nvelocity = { r = 0.3, f = -0.4 }\n[run]\nuntil = 3.0\n",
+    );
+    assert_eq!(motion.stop.reason, StopReason::Reached, "{:?}", motion.stop);
+    // Start on the floor, moving along it.
+    let text = |f: f64, df: f64| {
+        format!(
+            "coordinates = [\"r\", \"f\"]\n[define]\nx = \"r*cos(f)\"\ny = \"r*sin(f)\"\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\npotential = \"0\"\n[wall.floor]\ngap = \"y - sin(0.3)\"\nrestitution = 0\n[start]\nposition = {{ r = 1.0, f = {f:?} }}\nvelocity = {{ r = {:?}, f = {df:?} }}\n[run]\nuntil = 3.0\n",
+            0.3f64.cos() - 0.1
+        )
+    };
+    let motion = run(&text(0.3, -0.3f64.sin() - 0.2));
+    assert_eq!(motion.stop.reason, StopReason::Reached, "{:?}", motion.stop);
+    assert!(motion.audit.steps < 1000 && motion.audit.deepest_penetration < 1e-13, "{:?}", motion.audit);
+}
+
+#[test]
+fn the_same_input_gives_the_same_bits_from_any_thread() {
+    let text = plane(
+        "9.81*y",
+        "[wall.floor]\ngap = \"y - 0.2*sin(3*x)\"\nrestitution = 0.8\n[start]\nposition = { y = 1 }\nvelocity = { x = 0.7 }\n[run]\nuntil = 6.0\n",
+    );
+    let (program, options) = program(&text);
+    let first = simulate(&program, &options).unwrap();
+    std::thread::scope(|scope| {
+        let all: Vec<_> = (0..4).map(|_| scope.spawn(|| simulate(&program, &options).unwrap())).collect();
+        for handle in all {
+            let other = handle.join().unwrap();
+            assert_eq!(other.impacts, first.impacts);
+            assert_eq!(other.position, first.position);
+            assert_eq!(other.contacts, first.contacts);
+        }
+    });
+}
