@@ -23,6 +23,9 @@ const STIFF_STEPS: u32 = 1_000;
 /// A gap whose gradient falls below this part of itself within a step, just where the gap is zero, has ∇gap = 0 there: a
 /// double root is located to √ε ≈ 1e-8, where the gradient of x² has fallen to that part.
 const FLAT: f64 = 1e-6;
+/// Steps at least, where an exponential occurs: far from its centre a pulse exp(−x²) is zero to all orders, and no series
+/// shows that it comes. Pulses narrower than a few thousandths of the run still need a `from` and `until` near them.
+const LOOKS: f64 = 1000.0;
 /// How often progress is told, in steps.
 const TELL_EVERY: u64 = 256;
 
@@ -207,6 +210,9 @@ impl Run<'_> {
             ));
         }
         self.notice_stiffness(h);
+        if self.flow().tape().has_exponentials() {
+            h = h.min((self.options.until - self.options.start.time) / LOOKS);
+        }
         if let Some(knot) = self.next_knot {
             h = h.min(Time::new(knot).minus(self.time)).max(0.0);
         }

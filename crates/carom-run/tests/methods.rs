@@ -171,3 +171,13 @@ fn accelerations_can_be_shown() {
     );
     close(signal(&motion.output, "a")[1], -4.0 * 1.4f64.cos(), 1e-14);
 }
+
+#[test]
+fn a_pulse_far_from_the_start_is_not_stepped_over() {
+    // x'' = exp(−100 (t − 50)²): v(100) = √π/10, x(100) = 50 √π/10; at t = 0 the force underflows to zero.
+    let text = "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\n[force.f]\ngeneralized = { x = \"exp(-100*(t - 50)^2)\" }\n[run]\nuntil = 100.0\n";
+    let motion = common::run_at(text, &[100.0]);
+    let speed = std::f64::consts::PI.sqrt() / 10.0;
+    common::close(common::signal(&motion.velocity, "x")[0], speed, 1e-12);
+    common::close(common::signal(&motion.position, "x")[0], 50.0 * speed, 1e-10);
+}
