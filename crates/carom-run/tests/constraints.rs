@@ -286,7 +286,7 @@ fn the_disk_rolls_in_a_corridor_on_its_closed_form_path() {
         let angle = a.position[3] + phi * dt;
         close(b.position[3], angle, 1e-12 * (1.0 + angle.abs()));
         let y = a.position[1] - theta / phi * (angle.cos() - a.position[3].cos());
-        close(b.position[1], y, 1e-11 * (1.0 + (theta / phi).abs()));
+        close(b.position[1], y, 1e-12 * (1.0 + (theta / phi).abs()));
         close(b.hamiltonian_after, b.hamiltonian_before, 1e-14 * b.hamiltonian_before);
     }
 }
