@@ -59,7 +59,7 @@ pub struct Name<'a> {
 
 /// Parentheses, calls and towers of powers deeper than this are refused: derivatives of nested functions grow like the
 /// square of the depth.
-const MOST_NESTING: usize = 1_000;
+const MOST_NESTING: usize = 150;
 /// Summands and factors handed to the DAG in one formula, those of sums inside sums included.
 const MOST_WORK: usize = 2_000_000;
 /// Problems reported for one formula.
@@ -301,7 +301,8 @@ impl<'a> Parser<'a, '_> {
             self.level().arguments.push(argument);
             return false;
         }
-        match (digits(self.tokens.get(self.next - 2).copied()), digits(self.peek(0))) {
+        let before = self.next.checked_sub(2).and_then(|at| self.tokens.get(at)).copied();
+        match (digits(before), digits(self.peek(0))) {
             (Some(whole), Some(fraction)) => {
                 let hint = format!("write `{}.{}`", self.slice(whole.span), self.slice(fraction.span));
                 let span = whole.span.to(fraction.span);

@@ -219,3 +219,10 @@ fn deep_and_huge_formulas_get_an_answer_or_an_error_without_hanging() {
         }
     }
 }
+
+#[test]
+fn a_comma_at_the_very_start_is_a_problem_with_a_place() {
+    let mut dag = Dag::new();
+    let problems = parse(&mut dag, ",1", &mut |dag, name| Ok(dag.symbol(name.text))).unwrap_err();
+    assert_eq!(problems[0].span.start, 0);
+}

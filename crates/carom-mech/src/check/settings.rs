@@ -94,6 +94,11 @@ impl<'d> Checker<'d> {
                     self.error(formula.at, format!("the step {size} is not positive"), "write step = 0.001");
                     return false;
                 }
+                Some(size) if settings.until + size == settings.until => {
+                    let message = format!("the step {size:e} is lost in rounding at t = {}", settings.until);
+                    self.error(formula.at, message, "write step = 0.001");
+                    return false;
+                }
                 Some(size) => Some((size, formula)),
             },
         };

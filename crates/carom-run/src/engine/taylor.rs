@@ -1,8 +1,8 @@
 //! Order and step size of Taylor steps.
 //!
 //! ```text
-//! N = ⌈1 − ½ ln tol⌉,    c_k = max_i |x_{i,k}| / max(1, |x_{i,0}|),    ρ = min over the last two orders of c_k^(−1/k)
-//! h = ρ tol^(1/(N+1))    at round-off;        h = ρ e⁻²    at looser tolerances          (Jorba and Zou)
+//! N = ⌈1 − ½ ln ε⌉,   ε = tol, rounding itself below 1e-15,    c_k = max_i |x_{i,k}| / max(1, |x_{i,0}|),    ρ = min over the last two orders of c_k^(−1/k)
+//! h = ρ ε^(1/(N+1))      at round-off;        h = ρ e⁻²    at looser tolerances          (Jorba and Zou)
 //! ```
 //!
 //! The truncation error of a step is then about tol per component, relative to max(1, |component|). This is an
@@ -12,6 +12,8 @@ use super::flow::Flow;
 
 /// Tolerances below this use the round-off rule.
 const ROUND_OFF: f64 = 1e-13;
+/// Tolerances up to this, the default, aim at rounding.
+const FINEST: f64 = 1e-15;
 
 /// Order and tolerance of Taylor steps.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -28,12 +30,11 @@ impl Taylor {
     /// Steps for a tolerance, held within 1e-16 … 1e-2.
     pub fn new(tolerance: f64) -> Taylor {
         let tolerance = tolerance.clamp(1e-16, 1e-2);
-        let order = (1.0 - 0.5 * tolerance.ln()).ceil() as usize;
-        let factor = if tolerance < ROUND_OFF {
-            tolerance.max(f64::EPSILON).powf(1.0 / (order as f64 + 1.0))
-        } else {
-            (-2.0_f64).exp()
-        };
+        // An error of 1e-15 in each of 10⁵ steps, always of one sign, would be seen: there rounding is the aim.
+        let aim = if tolerance <= FINEST { f64::EPSILON } else { tolerance };
+        let order = (1.0 - 0.5 * aim.ln()).ceil() as usize;
+        let factor =
+            if tolerance < ROUND_OFF { aim.powf(1.0 / (order as f64 + 1.0)) } else { (-2.0_f64).exp() };
         Taylor { tolerance, order: order.max(4), factor }
     }
 
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn orders_follow_the_tolerance() {
-        assert_eq!(Taylor::new(1e-15).order, 19);
+        assert_eq!(Taylor::new(1e-15).order, 20);
         assert_eq!(Taylor::new(1e-9).order, 12);
         assert_eq!(Taylor::new(1e-2).order, 4);
     }
