@@ -84,6 +84,55 @@ proptest! {
         laws_hold(&motion, restitution, case.walls)?;
     }
 
+    /// Three coordinates thrown into a corner of three random walls, in a random constant metric: start on all of them.
+    #[test]
+    fn random_corners_obey_their_complementarity_conditions(
+        w in prop::collection::vec(-0.6f64..0.6, 3), n in prop::collection::vec(-1.0f64..1.0, 9), v in prop::collection::vec(-1.0f64..1.0, 3),
+        restitution in prop_oneof![Just(1.0), Just(0.0), 0.3f64..0.95], sequential in any::<bool>(),
+    ) {
+        // Three equally random normals, kept independent by a diagonal.
+        let normals: Vec<[f64; 3]> = (0..3).map(|i| std::array::from_fn(|j| 0.4 * n[3 * i + j] + f64::from(u8::from(i == j)))).collect();
+        let rate = |i: usize, v: &[f64]| (0..3).map(|j| normals[i][j] * v[j]).sum::<f64>();
+        let velocity: Vec<f64> = v.iter().map(|x| x - 1.0).collect();
+        let mut text = format!(
+            "coordinates = [\"x\", \"y\", \"z\"]\n[energy]\nkinetic = \"(x'^2 + y'^2 + z'^2)/2 + {:e}*x'*y' + {:e}*y'*z' + {:e}*x'*z'\"\npotential = \"0\"\n",
+            0.6 * w[0], 0.6 * w[1], 0.6 * w[2]
+        );
+        for (name, [a, b, c]) in ["a", "b", "c"].iter().zip(&normals) {
+            text += &format!("[wall.{name}]\ngap = \"{a:e}*x + {b:e}*y + {c:e}*z\"\nrestitution = {restitution}\n");
+        }
+        let order = if sequential { "sequential" } else { "simultaneous" };
+        text += &format!(
+            "[start]\nvelocity = {{ x = {:e}, y = {:e}, z = {:e} }}\n[run]\nuntil = 1e-3\nsamples = 2\nimpact_order = \"{order}\"\n",
+            velocity[0], velocity[1], velocity[2]
+        );
+        let motion = run(&text);
+        let approaching = (0..3).any(|i| rate(i, &velocity) < -1e-9);
+        prop_assert_eq!(motion.impacts.is_empty(), !approaching);
+        let Some(last) = motion.impacts.last() else { return Ok(()) };
+        // Whatever the rule: nothing approaches afterwards, and [p] is a combination of the struck normals (the audit).
+        prop_assert!((0..3).all(|i| rate(i, &last.velocity_after) > -1e-7), "{:?}", last);
+        prop_assert!(motion.audit.impact_law_residual < 1e-13, "{:?}", motion.audit);
+        for hit in &motion.impacts {
+            prop_assert!(hit.impulse.iter().all(|l| *l > 0.0));
+            let moreau = |i: usize| rate(i, &hit.velocity_after) + restitution * rate(i, &hit.velocity_before).min(0.0);
+            if sequential && hit.walls.len() == 1 {
+                prop_assert!(moreau(hit.walls[0]).abs() < 1e-12);
+            } else {
+                // 0 ≤ λᵢ ⊥ φ̇ᵢ⁺ + e min(φ̇ᵢ⁻, 0) ≥ 0 for all three.
+                for i in 0..3 {
+                    let slack = moreau(i);
+                    prop_assert!(if hit.walls.contains(&i) { slack.abs() < 1e-12 } else { slack > -1e-12 }, "{i} {slack} {hit:?}");
+                }
+            }
+            // [E] = ½ Σ λᵢ (φ̇ᵢ⁺ + φ̇ᵢ⁻): nothing at e = 1, unless a wall that was separating is struck by the others.
+            let separating = hit.walls.iter().any(|&i| rate(i, &hit.velocity_before) > 1e-12);
+            if restitution == 1.0 && !separating {
+                prop_assert!((hit.hamiltonian_after - hit.hamiltonian_before).abs() < 1e-13 * (1.0 + hit.hamiltonian_before));
+            }
+        }
+    }
+
     /// The same motion in coordinates mixed by a random affine map.
     #[test]
     fn a_change_of_coordinates_changes_nothing(
