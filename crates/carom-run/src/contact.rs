@@ -334,18 +334,7 @@ impl Run<'_> {
             let multipliers = x.split_off(n);
             return (x, multipliers, vec![0.0; closed.len()]);
         }
-        let rows = self.frame.rows();
-        let mut all = Matrix::zeros(m + closed.len(), n);
-        all.entries[..m * n].copy_from_slice(&rows.entries);
-        for (i, &w) in closed.iter().enumerate() {
-            all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.frame.normal(w));
-        }
-        let mass = self.frame.mass();
-        let metric = if self.frame.layout.inverse {
-            Metric::of_inverse(&mass, &all)
-        } else {
-            Metric::new(&mass, &all)
-        };
+        let (metric, _) = self.frame.metric_with(closed);
         let rate: Vec<f64> = self
             .frame
             .row_bias()

@@ -234,11 +234,21 @@ impl Frame {
 
     /// S at this state.
     pub fn metric(&self) -> Metric {
-        if self.layout.inverse {
-            Metric::of_inverse(&self.mass(), &self.rows())
-        } else {
-            Metric::new(&self.mass(), &self.rows())
+        self.metric_with(&[]).0
+    }
+
+    /// The metric with these walls held like rows, after the constraint rows; and all those rows.
+    pub fn metric_with(&self, walls: &[usize]) -> (Metric, Matrix) {
+        let (n, m) = (self.layout.n, self.layout.rows);
+        let mut all = Matrix::zeros(m + walls.len(), n);
+        all.entries[..m * n].copy_from_slice(&self.rows().entries);
+        for (i, &w) in walls.iter().enumerate() {
+            all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.normal(w));
         }
+        let mass = self.mass();
+        let metric =
+            if self.layout.inverse { Metric::of_inverse(&mass, &all) } else { Metric::new(&mass, &all) };
+        (metric, all)
     }
 
     /// Q − h, or Q − H_q.

@@ -1,7 +1,7 @@
 //! One instant of impact: which walls are touched, the law, its record, and what it leaves behind.
 
 use crate::law::{Failure, Metric, Outcome, Touching};
-use crate::linear::{Matrix, dot, largest};
+use crate::linear::{dot, largest};
 use crate::momentum::MomentumLaw;
 use crate::motion::{Impact, StopReason};
 use crate::run::{Halt, Run, TOUCHING_UNITS};
@@ -413,18 +413,7 @@ impl Run<'_> {
     /// Projects the velocity onto φ̇ = 0 of these walls.
     fn stop_rates(&mut self, walls: &[usize], rates: &[f64]) -> Result<(), Halt> {
         let (n, m) = (self.frame.layout.n, self.frame.layout.rows);
-        let rows = self.frame.rows();
-        let mut all = Matrix::zeros(m + walls.len(), n);
-        all.entries[..m * n].copy_from_slice(&rows.entries);
-        for (i, &w) in walls.iter().enumerate() {
-            all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.frame.normal(w));
-        }
-        let mass = self.frame.mass();
-        let metric = if self.frame.layout.inverse {
-            Metric::of_inverse(&mass, &all)
-        } else {
-            Metric::new(&mass, &all)
-        };
+        let (metric, all) = self.frame.metric_with(walls);
         let target: Vec<f64> = std::iter::repeat_n(0.0, m).chain(rates.iter().map(|u| -u)).collect();
         let (jump, y) = metric.solve(&vec![0.0; n], &target);
         let momentum: Vec<f64> = all.transposed_times(&y).iter().map(|x| -x).collect();
