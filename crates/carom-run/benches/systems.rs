@@ -42,6 +42,7 @@ pub fn chain(dag: &mut Dag, n: usize) -> System {
         rate: v.iter().chain(&a).copied().collect(),
         blocks: vec![LinearBlock { unknowns: a, matrix, right_side, names: vec![] }],
         watched: vec![gap],
+        noted: vec![],
     }
 }
 
@@ -101,5 +102,6 @@ pub fn absolute_chain(dag: &mut Dag, n: usize) -> System {
             names: vec![],
         }],
         watched: vec![gap],
+        noted: vec![],
     }
 }

@@ -109,6 +109,7 @@ impl Program {
                 rate: vec![],
                 blocks: vec![],
                 watched,
+                noted: vec![],
             };
             Tape::compile(dag, &system).map(|tape| Flow::new(tape, 1))
         };
@@ -343,7 +344,7 @@ impl Program {
             vec![LinearBlock { unknowns, matrix, right_side, names }]
         };
         let parameters = self.parameters.iter().copied().filter(|p| !signs.contains(p)).collect();
-        Ok(System { time: m.model.time, parameters, state, rate, blocks, watched })
+        Ok(System { time: m.model.time, parameters, state, rate, blocks, watched, noted: vec![] })
     }
 
     fn velocities(&self) -> Vec<Expr> {

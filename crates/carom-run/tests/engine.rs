@@ -9,7 +9,15 @@ use proptest::prelude::*;
 fn functions_of_time(dag: &mut Dag, build: impl Fn(&mut Dag, Expr) -> Vec<Expr>) -> System {
     let t = dag.symbol("t");
     let watched = build(dag, t);
-    System { time: t, parameters: vec![], state: vec![], rate: vec![], blocks: vec![], watched }
+    System {
+        time: t,
+        parameters: vec![],
+        state: vec![],
+        rate: vec![],
+        blocks: vec![],
+        watched,
+        noted: vec![],
+    }
 }
 
 fn jet(dag: &Dag, system: &System, parameters: &[f64], time: f64, state: &[f64], order: usize) -> Flow {
@@ -99,8 +107,15 @@ fn powers_of_all_kinds_agree_with_the_oracle() {
     watched.push(dag.power(three, t));
     watched.push(dag.power(t, t));
     watched.push(dag.power(n, n));
-    let system =
-        System { time: t, parameters: vec![n], state: vec![], rate: vec![], blocks: vec![], watched };
+    let system = System {
+        time: t,
+        parameters: vec![n],
+        state: vec![],
+        rate: vec![],
+        blocks: vec![],
+        watched,
+        noted: vec![],
+    };
     let (_, _, wanted) = series::jet(&dag, &system, &[2.5], 1.25, &[], 12);
     let flow = jet(&dag, &system, &[2.5], 1.25, &[], 12);
     for (i, w) in wanted.iter().enumerate() {
@@ -141,6 +156,7 @@ fn double_pendulum(dag: &mut Dag) -> System {
             names: vec!["a".into(), "b".into()],
         }],
         watched: vec![x2, aa],
+        noted: vec![],
     }
 }
 
@@ -206,6 +222,7 @@ fn a_saddle_point_block_with_singular_leading_part_is_solved_by_pivoting() {
             names: vec![],
         }],
         watched: vec![a, b, mu],
+        noted: vec![],
     };
     let flow = jet(&dag, &system, &[], 3.0, &[], 3);
     assert_eq!(flow.watched(0), [1.0, 0.0, 0.0, 0.0]);
@@ -236,6 +253,7 @@ fn a_dependent_row_is_reported_by_its_index() {
             names: vec![],
         }],
         watched: vec![],
+        noted: vec![],
     };
     let mut flow = Flow::new(Tape::compile(&dag, &system).unwrap(), 3);
     let singular = flow.jet(Time::new(0.0), &[]).unwrap_err();
@@ -266,6 +284,7 @@ fn constants_follow_the_parameters() {
         rate: vec![rate],
         blocks: vec![],
         watched: vec![square, abs],
+        noted: vec![],
     };
     let mut flow = Flow::new(Tape::compile(&dag, &system).unwrap(), 6);
     for p in [0.3_f64, -1.7] {
@@ -363,6 +382,7 @@ proptest! {
                 names: vec![],
             }],
             watched: made.clone(),
+            noted: vec![],
         };
         let (states, _, watched) = series::jet(&dag, &system, &[p], time, &state, ORDER);
         // A part with large coefficients (a singularity nearby) amplifies rounding in everything made of it, also where
@@ -404,4 +424,26 @@ fn machine_code_and_interpreter_give_the_same_bits() {
         assert_eq!(flow.watched(0), plain.watched(0));
         assert!(flow.states().iter().all(|c| c.is_finite()));
     }
+}
+
+#[test]
+fn noted_functions_have_values_and_leave_the_series_alone() {
+    let mut dag = Dag::new();
+    let mut system = double_pendulum(&mut dag);
+    let start = [1.3, 2.4, 0.3, -0.7];
+    let without = jet(&dag, &system, &[9.81], 0.0, &start, 14);
+    // T of the double pendulum: va² + vb²/2 + va vb cos(a − b). Its products are fused elsewhere.
+    let [a, b, va, vb] = [0, 1, 2, 3].map(|i| system.state[i]);
+    let difference = dag.sub(a, b);
+    let cos = dag.function(Function::Cos, &[difference]);
+    let (va2, vb2) = (dag.powi(va, 2), dag.powi(vb, 2));
+    let mixed = dag.product(&[va, vb, cos]);
+    let kinetic =
+        dag.linear(Rational::ZERO, &[(Rational::ONE, va2), (Rational::HALF, vb2), (Rational::ONE, mixed)]);
+    system.noted = vec![kinetic, a, dag.integer(3)];
+    let with = jet(&dag, &system, &[9.81], 0.0, &start, 14);
+    let expected = 0.09 + 0.245 + 0.3 * -0.7 * (1.3_f64 - 2.4).cos();
+    assert!((with.noted(0) - expected).abs() < 1e-15);
+    assert_eq!((with.noted(1), with.noted(2)), (1.3, 3.0));
+    assert_eq!((with.states(), with.watched(0)), (without.states(), without.watched(0)), "the same bits");
 }

@@ -79,6 +79,11 @@ impl LaneStep<'_> {
         self.series.copy(self.series.watched(i), self.lane, into);
     }
 
+    /// The value of noted function `i` at the start of the step.
+    pub fn noted(&self, i: usize) -> f64 {
+        self.series.noted(i, self.lane)
+    }
+
     /// The state at `h` into the step.
     pub fn state_at(&self, h: f64, into: &mut [f64]) {
         for (i, x) in into.iter_mut().enumerate() {
@@ -101,6 +106,7 @@ trait Series {
     fn copy(&self, value: Value, lane: usize, into: &mut [f64]);
     fn horner(&self, value: Value, lane: usize, h: f64) -> f64;
     fn watched(&self, i: usize) -> Value;
+    fn noted(&self, i: usize, lane: usize) -> f64;
 }
 
 impl<const W: usize> Series for Lanes<W> {
@@ -119,6 +125,9 @@ impl<const W: usize> Series for Lanes<W> {
     }
     fn watched(&self, i: usize) -> Value {
         self.tape.watched[i]
+    }
+    fn noted(&self, i: usize, lane: usize) -> f64 {
+        self.noted[i].0[lane]
     }
 }
 

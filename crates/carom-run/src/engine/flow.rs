@@ -22,6 +22,7 @@ pub struct Flow {
     /// Coefficient k of `kept[i]` is at i·stride + k.
     series: Vec<f64>,
     rates: Vec<f64>,
+    noted: Vec<f64>,
 }
 
 /// p(h) = Σ p_k h^k.
@@ -48,6 +49,7 @@ impl Flow {
             series: vec![0.0; kept.len() * stride],
             kept,
             rates: vec![0.0; tape.rate.len()],
+            noted: vec![0.0; tape.noted.len()],
             tape,
         };
         let zeros = vec![0.0; flow.tape.parameters];
@@ -99,6 +101,9 @@ impl Flow {
         }
         for (rate, value) in self.rates.iter_mut().zip(&self.tape.rate) {
             *rate = first::value(*value, &self.constants, values);
+        }
+        for (noted, value) in self.noted.iter_mut().zip(&self.tape.noted) {
+            *noted = first::value(*value, &self.constants, values);
         }
         Ok(())
     }
@@ -157,5 +162,10 @@ impl Flow {
     /// The rate of state variable `i`, after [`Flow::evaluate`] or [`Flow::jet`].
     pub fn rate(&self, i: usize) -> f64 {
         self.rates[i]
+    }
+
+    /// The value of noted function `i`, after [`Flow::evaluate`] or [`Flow::jet`].
+    pub fn noted(&self, i: usize) -> f64 {
+        self.noted[i]
     }
 }

@@ -68,6 +68,8 @@ pub(crate) struct Lanes<const W: usize> {
     constants: Vec<Wide<W>>,
     pub(crate) current: Vec<Wide<W>>,
     next_state: Vec<Wide<W>>,
+    /// Values of the noted functions.
+    pub(crate) noted: Vec<Wide<W>>,
     /// States that lanes go on with after something happened.
     pub(crate) pending: Vec<Wide<W>>,
     /// Series of the rows that need one: operands of pairs, state, watched. Coefficient k at slot·(order+1) + k.
@@ -127,6 +129,7 @@ impl<const W: usize> Lanes<W> {
             constants: zeros(tape.constants.len()),
             current: zeros(r.rows),
             next_state: zeros(tape.dimension),
+            noted: zeros(tape.noted.len()),
             pending: zeros(tape.dimension),
             series: zeros(count as usize * (order + 1)),
             slots,
@@ -199,6 +202,9 @@ impl<const W: usize> Lanes<W> {
         }
         for op in &tape.ops {
             self.first(&tape, op);
+        }
+        for (i, value) in tape.noted.iter().enumerate() {
+            self.noted[i] = self.value(*value);
         }
         self.set_weights();
         for k in 1..=self.order {

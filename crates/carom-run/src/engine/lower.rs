@@ -84,6 +84,8 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
     }
     low.lower_all(&system.rate)?;
     low.lower_all(&system.watched)?;
+    // Last, and not counted among the uses: what is only noted changes nothing in the rest.
+    low.lower_all(&system.noted)?;
     // Every state variable moves by a row, also when its rate is constant or missing.
     let mut rate = Vec::new();
     for i in 0..system.state.len() {
@@ -94,6 +96,7 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
         });
     }
     let watched: Vec<Value> = system.watched.iter().map(|e| low.values[e]).collect();
+    let noted: Vec<Value> = system.noted.iter().map(|e| low.child(*e)).collect::<Result<_, _>>()?;
     let unknowns = low.blocks.iter().flat_map(|b| b.first..b.first + b.size as Row).map(Value::Row);
     let moving: Vec<Value> = rate.iter().chain(&watched).copied().chain(unknowns).collect();
     let middle = low.needed(&moving);
@@ -109,6 +112,7 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
         blocks: low.blocks,
         rate,
         watched,
+        noted,
         recurrence: Recurrence::default(),
         codes: std::sync::Mutex::default(),
     })

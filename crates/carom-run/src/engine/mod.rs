@@ -20,7 +20,7 @@
 //! let pull = dag.mul(g, sin);
 //! let rate = dag.neg(pull);
 //! let system = System {
-//!     time: t, parameters: vec![g], state: vec![x, v], rate: vec![v, rate], blocks: vec![], watched: vec![sin],
+//!     time: t, parameters: vec![g], state: vec![x, v], rate: vec![v, rate], blocks: vec![], watched: vec![sin], noted: vec![],
 //! };
 //! let tape = Tape::compile(&dag, &system).unwrap();
 //! let taylor = Taylor::new(1e-15);

@@ -169,6 +169,7 @@ mod tests {
             rate: vec![v, pull],
             blocks: vec![],
             watched: vec![square],
+            noted: vec![],
         };
         Rk4::new(Tape::compile(&dag, &system).unwrap())
     }

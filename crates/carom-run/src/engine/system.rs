@@ -24,6 +24,8 @@ pub struct System {
     pub blocks: Vec<LinearBlock>,
     /// Functions whose values and series are wanted: gaps, events, outputs, forces.
     pub watched: Vec<Expr>,
+    /// Functions whose values alone are wanted, at the state: energies, sizes. They cost nothing in higher orders.
+    pub noted: Vec<Expr>,
 }
 
 /// `matrix · unknowns = right_side`, square. Symmetric matrices are recognised by equal handles; order unknowns so

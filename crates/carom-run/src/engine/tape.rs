@@ -121,6 +121,7 @@ pub struct Tape {
     pub(crate) blocks: Vec<Block>,
     pub(crate) rate: Vec<Value>,
     pub(crate) watched: Vec<Value>,
+    pub(crate) noted: Vec<Value>,
     /// Orders ≥ 1.
     pub(crate) recurrence: Recurrence,
     /// Machine code by order, made when a flow first needs it and shared by all.
