@@ -188,6 +188,17 @@ pub fn checksum(bytes: &[u8]) -> u64 {
 }
 
 impl Record {
+    /// The row of a trajectory that could not be started.
+    pub fn invalid(error: String) -> Record {
+        Record {
+            stop: "invalid".to_owned(),
+            time: f64::NAN,
+            hamiltonian_drift: f64::NAN,
+            error,
+            ..Record::default()
+        }
+    }
+
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(64 + 8 * self.numbers.len());
         text(&mut out, &self.stop);

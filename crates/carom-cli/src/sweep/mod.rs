@@ -5,6 +5,7 @@
 
 mod journal;
 mod plan;
+mod schedule;
 mod table;
 mod vary;
 
@@ -20,18 +21,15 @@ use cpu_time::ProcessTime;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use journal::{ImpactRow, Journal, Record, checksum};
 use plan::Plan;
-use rayon::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use table::{Form, Layout, What};
 use vary::Variation;
 
-/// A block of trajectories should take about this long: often enough for progress, journal and Ctrl-C.
-const BLOCK_SECONDS: f64 = 0.25;
-/// Never more trajectories in memory at once.
-const LARGEST_BLOCK: u64 = 1 << 14;
 /// Random sweeps without `--count`.
 const DEFAULT_COUNT: u64 = 100;
 
@@ -54,10 +52,7 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     // The first and the last state are all a row needs.
     options.sampling = Sampling::Even(2);
     let prepared = prepare(model, &file)?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads(args.threads, plan.count))
-        .build()
-        .map_err(|error| Failure::wrong(format!("cannot start threads: {error}")))?;
+    let threads = threads(args.threads, plan.count);
 
     let spool = Spool::new(args)?;
     let (mut journal, done) = Journal::open(&spool.path, fingerprint, args.resume)?;
@@ -74,22 +69,18 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let (begin, cpu) = (Instant::now(), ProcessTime::now());
     let bar = progress(plan.count, done, args.model.quiet || args.json);
     let mut next = done;
-    let mut block = 4 * pool.current_num_threads() as u64;
-    while next < plan.count && !interrupt::interrupted() {
-        let end = plan.count.min(next + block);
-        let started = Instant::now();
-        let records: Vec<Option<Record>> =
-            pool.install(|| (next..end).into_par_iter().map(|index| worker.trajectory(index)).collect());
-        // An interrupted block keeps the rows before the first that was cut short.
-        let records: Vec<Record> = records.into_iter().map_while(|record| record).collect();
+    let simulate = |range: Range<u64>| {
+        let records = worker.rows(range);
+        let count = records.len() as u64;
+        (records, count)
+    };
+    schedule::run(done..plan.count, threads, simulate, |records: Vec<Record>, count| {
         journal.append(&records)?;
         records.iter().for_each(|record| tally.add(record));
-        next += records.len() as u64;
+        next += count;
         bar.set_position(next);
-        let seconds = started.elapsed().as_secs_f64().max(1e-6);
-        let scaled = (block as f64 * BLOCK_SECONDS / seconds) as u64;
-        block = scaled.clamp(block / 2, block * 2).clamp(pool.current_num_threads() as u64, LARGEST_BLOCK);
-    }
+        Ok(())
+    })?;
     bar.finish_and_clear();
     let (seconds, cpu_seconds) = (begin.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
 
@@ -112,7 +103,7 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         let summary = json!({
             "trajectories": next,
             "stops": tally.stops,
-            "threads": pool.current_num_threads(),
+            "threads": threads,
             "seconds": seconds,
             "cpu_seconds": cpu_seconds,
         });
@@ -197,27 +188,36 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
+    /// The rows of consecutive trajectories. Should the program itself fail at one of them, that is a row too.
+    fn rows(&self, range: Range<u64>) -> Vec<Record> {
+        let alone = |index| {
+            catch_unwind(AssertUnwindSafe(|| self.trajectory(index)))
+                .unwrap_or_else(|_| Some(Record::invalid("carom failed here: please report it".to_owned())))
+        };
+        catch_unwind(AssertUnwindSafe(|| self.batch(range.clone())))
+            .unwrap_or_else(|_| range.map_while(alone).collect())
+    }
+
+    /// Simulates consecutive trajectories: their rows, in order. Interrupted, it returns those before the first that was
+    /// cut short. Called from several threads at once; what a row holds depends on its index only.
+    fn batch(&self, range: Range<u64>) -> Vec<Record> {
+        range.map_while(|index| self.trajectory(index)).collect()
+    }
+
     /// The row of one trajectory; `None` when it was interrupted.
     fn trajectory(&self, index: u64) -> Option<Record> {
         if interrupt::interrupted() {
             return None;
         }
-        let invalid = |error: String| Record {
-            stop: "invalid".to_owned(),
-            time: f64::NAN,
-            hamiltonian_drift: f64::NAN,
-            error,
-            ..Record::default()
-        };
         let options = match self.variation.options(&self.options, &self.plan.row(index)) {
             Ok(options) => options,
-            Err(error) => return Some(invalid(error)),
+            Err(error) => return Some(Record::invalid(error)),
         };
         let result =
             carom::simulate_with(&self.prepared.program, &options, &mut |_| !interrupt::interrupted());
         let motion = match result {
             Ok(motion) => motion,
-            Err(error) => return Some(invalid(error.to_string())),
+            Err(error) => return Some(Record::invalid(error.to_string())),
         };
         if motion.stop.reason == carom::StopReason::Interrupted {
             return None;
@@ -282,13 +282,13 @@ impl Tally {
     }
 }
 
-/// How many threads to start: what was asked for, as far as there are trajectories for them and the machine can bear it
-/// (10⁴ threads on a few cores would spend their time looking for work). 0 lets the pool choose.
+/// How many threads to start: what was asked for, else one per core; as far as there are trajectories for them and the
+/// machine can bear it (10⁴ threads on a few cores would spend their time looking for work).
 fn threads(asked: Option<u32>, trajectories: u64) -> usize {
     const MOST_PER_CORE: usize = 16;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let useful = usize::try_from(trajectories.max(1)).unwrap_or(usize::MAX);
-    asked.map_or(0, |n| (n as usize).min(useful).min(MOST_PER_CORE * cores))
+    asked.map_or(cores, |n| n as usize).min(useful).min(MOST_PER_CORE * cores)
 }
 
 fn progress(total: u64, done: u64, quiet: bool) -> ProgressBar {
