@@ -4,7 +4,8 @@ mod systems;
 
 use carom_expr::Dag;
 use carom_run::engine::{
-    Ensemble, Flow, Handler, LaneStart, LaneStep, Leave, System, Tape, Taylor, Time, Verdict, horner,
+    Duty, Ensemble, Flow, Handler, LaneStart, LaneStep, Leave, Ledger, System, Tape, Taylor, Time, Verdict,
+    horner,
 };
 use std::time::Instant;
 
@@ -143,6 +144,7 @@ impl Handler for Sweep {
             }
         }
         start.parameters.copy_from_slice(&[9.81]);
+        start.ledger.sides.fill(1.0);
         (start.time, start.end) = (Time::new(0.0), Time::new(10.0));
         self.start_energy[lane] = energy(&start.state);
         self.touching[lane] = false;
@@ -152,8 +154,10 @@ impl Handler for Sweep {
         step.watched(0, &mut self.gap);
         let root = hit(&self.gap, step.size, self.touching[lane]);
         self.touching[lane] = root.is_some();
+        // The step after an impact starts at a zero of the gap and is looked at as well.
+        step.ledger.sides.fill(if root.is_some() { 0.0 } else { 1.0 });
         let Some(h) = root else { return Verdict::Pass };
-        step.size = h;
+        step.time = step.time.plus(h);
         let mut x = [0.0; 4];
         step.state_at(h, &mut x);
         reflect(&mut x);
@@ -161,7 +165,7 @@ impl Handler for Sweep {
         self.impacts += 1;
         Verdict::Cut
     }
-    fn leave(&mut self, lane: usize, why: Leave, _: Time, state: &[f64]) {
+    fn leave(&mut self, lane: usize, why: Leave, _: Time, state: &[f64], _: &Ledger) {
         assert_eq!(why, Leave::Reached);
         self.worst = self.worst.max((energy(state) - self.start_energy[lane]).abs() / 30.0);
     }
@@ -244,7 +248,7 @@ fn lanes() {
     println!("\n10000 random starts of the same, in lanes");
     for tolerance in [1e-9, 1e-14, 1e-15] {
         let taylor = Taylor::new(tolerance);
-        let mut ensemble = Ensemble::new(tape.clone(), taylor).expect("symmetric");
+        let mut ensemble = Ensemble::new(tape.clone(), taylor, Duty::default()).expect("symmetric");
         let mut best = f64::INFINITY;
         for _ in 0..2 {
             let mut sweep = Sweep {

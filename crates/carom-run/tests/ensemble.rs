@@ -4,7 +4,8 @@
 
 use carom_expr::Dag;
 use carom_run::engine::{
-    Ensemble, Flow, Handler, LaneStart, LaneStep, Leave, Rk4, Tape, Taylor, Time, Verdict,
+    Duty, Ensemble, Flow, Handler, Instructions, LaneStart, LaneStep, Leave, Ledger, Rk4, Tape, Taylor, Time,
+    Verdict,
 };
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ impl Handler for Queue {
         self.attended += 1;
         Verdict::Pass
     }
-    fn leave(&mut self, lane: usize, why: Leave, time: Time, state: &[f64]) {
+    fn leave(&mut self, lane: usize, why: Leave, time: Time, state: &[f64], _: &Ledger) {
         assert_eq!((why, time), (Leave::Reached, Time::new(END)));
         self.ends[self.in_lane[lane]] = Some((why, state.to_vec()));
     }
@@ -95,9 +96,12 @@ fn every_lane_gives_the_bits_of_a_single_run_whatever_the_width() {
             if absolute { systems::absolute_chain(&mut dag, n) } else { systems::chain(&mut dag, n) };
         let tape = Tape::compile(&dag, &system).unwrap();
         let taylor = Taylor::new(1e-12);
-        for ensemble in [Ensemble::new(tape.clone(), taylor), Ensemble::narrow(tape.clone(), taylor)] {
+        let with = |i| Ensemble::with(i, tape.clone(), taylor, Duty::default());
+        let made = [Instructions::Avx512, Instructions::Avx2, Instructions::Portable].map(with);
+        let made = made.into_iter().flatten().chain(Ensemble::narrow(tape.clone(), taylor, Duty::default()));
+        for mut ensemble in made {
             let mut queue = Queue::new(n, absolute, 37);
-            ensemble.unwrap().run(&mut queue);
+            ensemble.run(&mut queue);
             assert!(queue.attended > 0, "the gap vanishes somewhere");
             for (start, end) in queue.starts.iter().zip(&queue.ends) {
                 let (why, state) = end.as_ref().expect("every trajectory ends");

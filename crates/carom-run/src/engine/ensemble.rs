@@ -2,20 +2,65 @@
 //!
 //! Every lane has its own time, step and parameters; an event in one lane never waits for another, and a lane whose
 //! trajectory ends takes the next from the queue. The caller is asked ([`Handler::attend`]) only for steps in which a
-//! watched function may vanish: the bound w₀ + Σ min(0, w_k h^k) > 0 settles nearly all others for all lanes together.
+//! watched function may vanish: the bound s w₀ + Σ min(0, s w_k h^k) > 0, s = ±1 the side it is on, settles nearly all
+//! others for all lanes together. What a caller follows through every step ([`Duty`]) is followed by the lanes and kept
+//! in the trajectory's [`Ledger`].
 //!
 //! Promise: a trajectory's bits are those of [`super::Flow`] with [`super::Taylor`], whatever the width and the
 //! neighbours.
 
-// Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
-#![allow(clippy::needless_range_loop)]
-
-use super::lanes::{Lanes, Wide, supported};
-use super::simd::{Level, round};
-use super::tape::{Row, Tape, Value};
-use super::taylor::{Taylor, larger, radius, smaller, state_scale, watched_scale};
+use super::crowd::Crowd;
+use super::flow::Flow;
+use super::lanes::supported;
+use super::simd::Level;
+use super::tape::Tape;
+use super::taylor::Taylor;
 use super::time::Time;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// What lanes follow by themselves, for all trajectories alike.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Duty {
+    /// Per watched function the noted function that is its size: 4 ε times it is rounding. Empty: none has one.
+    pub size: Vec<Option<usize>>,
+    /// So many of the first watched functions have their greatest value followed, at ¼, ½ and ¾ of every step.
+    pub peaks: usize,
+    /// A balance to audit at the start of every step.
+    pub balance: Option<Balance>,
+}
+
+/// value = expected + work, up to rounding of the terms.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Balance {
+    /// Which noted function is balanced.
+    pub value: usize,
+    /// Which noted functions are its terms.
+    pub terms: Range<usize>,
+    /// Which state variable is the work done.
+    pub work: Option<usize>,
+}
+
+/// What the lanes keep of one trajectory.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Ledger {
+    /// Steps begun.
+    pub steps: u64,
+    /// The trajectory is taken out of its lane before it begins more.
+    pub most_steps: u64,
+    /// No step is longer.
+    pub longest: f64,
+    /// Per watched function: ±1, the side it is on; 0: every step is looked at.
+    pub sides: Vec<f64>,
+    /// The greatest value of the first watched functions; never below 0.
+    pub peak: f64,
+    /// What the balance should give.
+    pub expected: f64,
+    /// The largest |value − expected − work| so far.
+    pub worst: f64,
+    /// The largest sum of |terms| so far.
+    pub scale: f64,
+}
 
 /// Where a lane starts.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +73,8 @@ pub struct LaneStart {
     pub state: Vec<f64>,
     /// Its parameters.
     pub parameters: Vec<f64>,
+    /// What is kept of it; comes without limits, all sides unknown.
+    pub ledger: Ledger,
 }
 
 /// Why a lane was left.
@@ -39,8 +86,10 @@ pub enum Leave {
     Asked,
     /// A linear block needs pivoting at this state: go on with a single [`super::Flow`].
     NeedsPivoting,
-    /// The step is zero or not a number.
+    /// The step is zero, far below rounding, or not a number.
     NotFinite,
+    /// As many steps as the ledger allows.
+    StepLimit,
 }
 
 /// What to do with a step that was looked at.
@@ -48,7 +97,7 @@ pub enum Leave {
 pub enum Verdict {
     /// Nothing happens in it: take it.
     Pass,
-    /// Something happens after `size`: the handler has shortened it and written the state to go on with to `after`.
+    /// The handler has taken it: time, state (`after`) and ledger to go on with are written.
     Cut,
     /// Take the trajectory out of the lane (state and time of the step's start are handed back).
     Leave,
@@ -56,27 +105,29 @@ pub enum Verdict {
 
 /// One lane's step, as polynomials in t − time.
 pub struct LaneStep<'a> {
-    /// Where it starts.
+    /// Where it starts; with [`Verdict::Cut`]: where to go on.
     pub time: Time,
-    /// How long it is; may be shortened.
+    /// How long it is.
     pub size: f64,
     /// Does it end at the trajectory's end?
     pub reaches_end: bool,
-    /// The state after a shortened step.
+    /// With [`Verdict::Cut`]: the state to go on with.
     pub after: &'a mut [f64],
-    lane: usize,
-    series: &'a dyn Series,
+    /// What is kept of the trajectory.
+    pub ledger: &'a mut Ledger,
+    pub(super) lane: usize,
+    pub(super) series: &'a dyn Series,
 }
 
 impl LaneStep<'_> {
     /// Copies the coefficients of state variable `i`.
     pub fn state(&self, i: usize, into: &mut [f64]) {
-        self.series.copy(Value::Row(i as Row), self.lane, into);
+        self.series.state(i, self.lane, into);
     }
 
     /// Copies the coefficients of watched function `i`.
     pub fn watched(&self, i: usize, into: &mut [f64]) {
-        self.series.copy(self.series.watched(i), self.lane, into);
+        self.series.watched(i, self.lane, into);
     }
 
     /// The value of noted function `i` at the start of the step.
@@ -86,9 +137,12 @@ impl LaneStep<'_> {
 
     /// The state at `h` into the step.
     pub fn state_at(&self, h: f64, into: &mut [f64]) {
-        for (i, x) in into.iter_mut().enumerate() {
-            *x = self.series.horner(Value::Row(i as Row), self.lane, h);
-        }
+        self.series.state_at(self.lane, h, into);
+    }
+
+    /// Gives a single workspace of the same tape and order the series of this step, as if it had made them.
+    pub fn give(&self, flow: &mut Flow) {
+        flow.adopt(|i, into| self.state(i, into), |i, into| self.watched(i, into), |i| self.noted(i));
     }
 }
 
@@ -99,36 +153,30 @@ pub trait Handler {
     /// Looks at a step in which a watched function may vanish.
     fn attend(&mut self, lane: usize, step: &mut LaneStep<'_>) -> Verdict;
     /// Takes a trajectory out of a lane.
-    fn leave(&mut self, lane: usize, why: Leave, time: Time, state: &[f64]);
+    fn leave(&mut self, lane: usize, why: Leave, time: Time, state: &[f64], ledger: &Ledger);
+    /// Asked now and then: shall the ensemble go on? If not, what is in the lanes is dropped.
+    fn goes_on(&mut self) -> bool {
+        true
+    }
 }
 
-trait Series {
-    fn copy(&self, value: Value, lane: usize, into: &mut [f64]);
-    fn horner(&self, value: Value, lane: usize, h: f64) -> f64;
-    fn watched(&self, i: usize) -> Value;
+/// The series of all lanes.
+pub(super) trait Series {
+    fn state(&self, i: usize, lane: usize, into: &mut [f64]);
+    fn watched(&self, i: usize, lane: usize, into: &mut [f64]);
     fn noted(&self, i: usize, lane: usize) -> f64;
+    fn state_at(&self, lane: usize, h: f64, into: &mut [f64]);
 }
 
-impl<const W: usize> Series for Lanes<W> {
-    fn copy(&self, value: Value, lane: usize, into: &mut [f64]) {
-        into.fill(0.0);
-        match value {
-            Value::Row(row) => into.iter_mut().zip(self.row(row)).for_each(|(x, c)| *x = c.0[lane]),
-            Value::Constant(slot) => into[0] = self.constant(slot, lane),
-        }
-    }
-    fn horner(&self, value: Value, lane: usize, h: f64) -> f64 {
-        match value {
-            Value::Row(row) => self.row(row).iter().rev().fold(0.0, |sum, c| sum * h + c.0[lane]),
-            Value::Constant(slot) => self.constant(slot, lane),
-        }
-    }
-    fn watched(&self, i: usize) -> Value {
-        self.tape.watched[i]
-    }
-    fn noted(&self, i: usize, lane: usize) -> f64 {
-        self.noted[i].0[lane]
-    }
+/// The instructions lanes are made of. All give the same bits where multiply and add are fused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Instructions {
+    /// 512 bits, 16 lanes.
+    Avx512,
+    /// 256 bits, 8 lanes.
+    Avx2,
+    /// Whatever the compiler makes of it, 8 lanes; fused operations by the library.
+    Portable,
 }
 
 /// An ensemble of trajectories of one system.
@@ -143,20 +191,39 @@ enum Width {
 
 impl Ensemble {
     /// Lanes for a tape; `None` when a block is not symmetric (its pivots would differ from lane to lane).
-    pub fn new(tape: Arc<Tape>, taylor: Taylor) -> Option<Ensemble> {
+    pub fn new(tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Option<Ensemble> {
         supported(&tape).then(|| {
             let level = Level::detect();
             Ensemble(if level == Level::Avx512 {
-                Width::Sixteen(Box::new(Crowd::new(tape, taylor, level)))
+                Width::Sixteen(Box::new(Crowd::new(tape, taylor, duty, Some(level))))
             } else {
-                Width::Eight(Box::new(Crowd::new(tape, taylor, level)))
+                Width::Eight(Box::new(Crowd::new(tape, taylor, duty, Some(level))))
             })
         })
     }
 
     /// The same with eight lanes, whatever the processor: the same bits.
-    pub fn narrow(tape: Arc<Tape>, taylor: Taylor) -> Option<Ensemble> {
-        supported(&tape).then(|| Ensemble(Width::Eight(Box::new(Crowd::new(tape, taylor, Level::detect())))))
+    pub fn narrow(tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Option<Ensemble> {
+        let level = Some(Level::detect());
+        supported(&tape).then(|| Ensemble(Width::Eight(Box::new(Crowd::new(tape, taylor, duty, level)))))
+    }
+
+    /// The same with these instructions, the same bits; `None` also when the processor does not have them.
+    pub fn with(instructions: Instructions, tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Option<Ensemble> {
+        let best = Level::detect();
+        let level = match instructions {
+            Instructions::Avx512 if best == Level::Avx512 => Some(Level::Avx512),
+            Instructions::Avx2 if best != Level::Plain => Some(Level::Avx2),
+            Instructions::Portable => None,
+            _ => return None,
+        };
+        supported(&tape).then(|| {
+            Ensemble(if instructions == Instructions::Avx512 {
+                Width::Sixteen(Box::new(Crowd::new(tape, taylor, duty, level)))
+            } else {
+                Width::Eight(Box::new(Crowd::new(tape, taylor, duty, level)))
+            })
+        })
     }
 
     /// Number of lanes.
@@ -174,238 +241,4 @@ impl Ensemble {
             Width::Eight(crowd) => crowd.run(handler),
         }
     }
-}
-
-/// W lanes with their times and steps.
-#[derive(Clone, Debug)]
-pub(crate) struct Crowd<const W: usize> {
-    lanes: Lanes<W>,
-    taylor: Taylor,
-    level: Level,
-    time: [Time; W],
-    end: [Time; W],
-    active: [bool; W],
-    /// Time left, then the step.
-    left: Wide<W>,
-    size: Wide<W>,
-    /// Lanes in which a watched function may vanish.
-    restless: [bool; W],
-    state: Vec<f64>,
-}
-
-impl<const W: usize> Crowd<W> {
-    fn new(tape: Arc<Tape>, taylor: Taylor, level: Level) -> Crowd<W> {
-        Crowd {
-            state: vec![0.0; tape.dimension],
-            lanes: Lanes::new(tape, taylor.order),
-            taylor,
-            level,
-            time: [Time::default(); W],
-            end: [Time::default(); W],
-            active: [false; W],
-            left: Wide::ZERO,
-            size: Wide::ZERO,
-            restless: [false; W],
-        }
-    }
-
-    /// Jets, step sizes, bounds and end states of all lanes.
-    #[inline(always)]
-    pub(crate) fn round_body<const FUSED: bool>(&mut self) {
-        self.lanes.jet_body::<FUSED>();
-        self.step_sizes();
-        self.bounds();
-    }
-
-    /// As `Taylor::step_size`, then cut to the time left.
-    #[inline(always)]
-    fn step_sizes(&mut self) {
-        let n = self.lanes.order;
-        let tape = &self.lanes.tape;
-        let mut largest = [Wide::<W>::ZERO; 3];
-        for i in 0..tape.dimension {
-            let row = self.lanes.row(i as Row);
-            let inverse = row[0].map(|x| 1.0 / state_scale(x));
-            for (back, l) in largest.iter_mut().enumerate() {
-                *l = l.zip(row[n - back].zip(inverse, |c, i| c.abs() * i), larger);
-            }
-        }
-        let mut rho = radii(n, &largest);
-        for value in &tape.watched {
-            let Value::Row(row) = value else { continue };
-            let row = self.lanes.row(*row);
-            let mut inverse = rho;
-            for i in 0..W {
-                inverse.0[i] = 1.0 / watched_scale(row[0].0[i], row[1].0[i], rho.0[i]);
-            }
-            let mut tail = [Wide::<W>::ZERO; 3];
-            for (back, t) in tail.iter_mut().enumerate() {
-                *t = row[n - back].zip(inverse, |c, i| c.abs() * i);
-            }
-            let own = radii(n, &tail);
-            rho = rho.zip(own, smaller);
-        }
-        let factor = self.taylor.factor;
-        self.size = rho.map(|r| r * factor).zip(self.left, smaller);
-    }
-
-    /// Which lanes may meet a zero of a watched function in [0, h].
-    #[inline(always)]
-    fn bounds(&mut self) {
-        let h = self.size;
-        let mut restless = [false; W];
-        for value in &self.lanes.tape.watched {
-            let Value::Row(row) = value else { continue };
-            let row = self.lanes.row(*row);
-            let (mut low, mut high) = (Wide::<W>::ZERO, Wide::<W>::ZERO);
-            for c in row[1..].iter().rev() {
-                for i in 0..W {
-                    let c = c.0[i];
-                    low.0[i] = (low.0[i] + if c < 0.0 { c } else { 0.0 }) * h.0[i];
-                    high.0[i] = (high.0[i] + if c > 0.0 { c } else { 0.0 }) * h.0[i];
-                }
-            }
-            // Truncation and rounding are below this part of the function's range.
-            let slack = 16.0 * self.taylor.tolerance.max(f64::EPSILON);
-            for i in 0..W {
-                let w = row[0].0[i];
-                let margin = slack * (w.abs().max(1.0) + high.0[i] - low.0[i]);
-                let quiet = w + low.0[i] > margin || w + high.0[i] < -margin;
-                restless[i] |= !quiet;
-            }
-        }
-        self.restless = restless;
-    }
-
-    fn run(&mut self, handler: &mut dyn Handler) -> u64 {
-        let mut start = LaneStart::default();
-        (0..W).for_each(|lane| self.board(lane, handler, &mut start));
-        self.lanes.current[..self.state.len()].copy_from_slice(&self.lanes.pending);
-        let mut steps = 0;
-        while self.active.contains(&true) {
-            for lane in 0..W {
-                self.left.0[lane] = self.end[lane].minus(self.time[lane]);
-                self.lanes.current[self.lanes.tape.dimension].0[lane] = self.time[lane].value();
-            }
-            round(self.level, self);
-            let before = self.size;
-            let mut overrides = [false; W];
-            for lane in 0..W {
-                if !self.active[lane] {
-                    continue;
-                }
-                steps += 1;
-                let size = self.size.0[lane];
-                let trouble = if self.lanes.unhealthy[lane] {
-                    Some(Leave::NeedsPivoting)
-                } else if size > 0.0 && size.is_finite() {
-                    None
-                } else {
-                    Some(if self.left.0[lane] <= 0.0 { Leave::Reached } else { Leave::NotFinite })
-                };
-                if let Some(why) = trouble {
-                    self.depart(lane, why, handler, &mut start);
-                    overrides[lane] = true;
-                } else if self.restless[lane] {
-                    overrides[lane] = self.attend(lane, handler, &mut start);
-                }
-            }
-            // End states of the undisturbed lanes.
-            for i in 0..self.lanes.tape.dimension {
-                let mut x = Wide::<W>::ZERO;
-                for c in self.lanes.row(i as Row).iter().rev() {
-                    x = x.zip(before, |x, h| x * h).zip(*c, |x, c| x + c);
-                }
-                for lane in 0..W {
-                    if !overrides[lane] {
-                        self.lanes.current[i].0[lane] = x.0[lane];
-                    } else {
-                        self.lanes.current[i].0[lane] = self.lanes.pending[i].0[lane];
-                    }
-                }
-            }
-            for lane in 0..W {
-                if self.active[lane] && !overrides[lane] {
-                    self.time[lane] = self.time[lane].plus(before.0[lane]);
-                    if before.0[lane] == self.left.0[lane] {
-                        self.read_state(lane);
-                        handler.leave(lane, Leave::Reached, self.end[lane], &self.state);
-                        self.board(lane, handler, &mut start);
-                        for i in 0..self.state.len() {
-                            self.lanes.current[i].0[lane] = self.lanes.pending[i].0[lane];
-                        }
-                    }
-                }
-            }
-        }
-        steps
-    }
-
-    fn read_state(&mut self, lane: usize) {
-        for (x, wide) in self.state.iter_mut().zip(&self.lanes.current) {
-            *x = wide.0[lane];
-        }
-    }
-
-    /// The handler looks at a step. True when the lane's next state is in `pending`.
-    fn attend(&mut self, lane: usize, handler: &mut dyn Handler, start: &mut LaneStart) -> bool {
-        let mut step = LaneStep {
-            time: self.time[lane],
-            size: self.size.0[lane],
-            reaches_end: self.size.0[lane] == self.left.0[lane],
-            after: &mut self.state,
-            lane,
-            series: &self.lanes,
-        };
-        match handler.attend(lane, &mut step) {
-            Verdict::Pass => false,
-            Verdict::Cut => {
-                let size = step.size;
-                self.time[lane] = self.time[lane].plus(size);
-                for (pending, x) in self.lanes.pending.iter_mut().zip(&self.state) {
-                    pending.0[lane] = *x;
-                }
-                true
-            }
-            Verdict::Leave => {
-                self.depart(lane, Leave::Asked, handler, start);
-                true
-            }
-        }
-    }
-
-    /// Hands back the state at the start of the step and boards the next trajectory.
-    fn depart(&mut self, lane: usize, why: Leave, handler: &mut dyn Handler, start: &mut LaneStart) {
-        for (i, x) in self.state.iter_mut().enumerate() {
-            *x = self.lanes.row(i as Row)[0].0[lane];
-        }
-        handler.leave(lane, why, self.time[lane], &self.state);
-        self.board(lane, handler, start);
-    }
-
-    /// The next trajectory into a lane (state into `pending`); an empty lane rests at its last state.
-    fn board(&mut self, lane: usize, handler: &mut dyn Handler, start: &mut LaneStart) {
-        let n = self.lanes.tape.dimension;
-        start.state.resize(n, 0.0);
-        start.parameters.resize(self.lanes.tape.parameters, 0.0);
-        self.active[lane] = handler.board(lane, start);
-        if self.active[lane] {
-            self.lanes.set_parameters(lane, &start.parameters);
-            (self.time[lane], self.end[lane]) = (start.time, start.end);
-        } else {
-            self.time[lane] = self.end[lane];
-        }
-        for i in 0..n {
-            self.lanes.pending[i].0[lane] = start.state[i];
-        }
-    }
-}
-
-#[inline(always)]
-fn radii<const W: usize>(n: usize, [a, b, c]: &[Wide<W>; 3]) -> Wide<W> {
-    let mut r = *a;
-    for i in 0..W {
-        r.0[i] = radius(n, [a.0[i], b.0[i], c.0[i]]);
-    }
-    r
 }

@@ -118,6 +118,24 @@ impl Flow {
         Ok(())
     }
 
+    /// Takes series and noted values made elsewhere, as if by a jet.
+    pub(crate) fn adopt(
+        &mut self,
+        state: impl Fn(usize, &mut [f64]),
+        watched: impl Fn(usize, &mut [f64]),
+        noted: impl Fn(usize) -> f64,
+    ) {
+        let first = self.kept.len() - self.tape.watched.len();
+        for (i, series) in self.series.chunks_exact_mut(self.stride).enumerate() {
+            if i < self.tape.dimension {
+                state(i, series);
+            } else if i >= first {
+                watched(i - first, series);
+            }
+        }
+        self.noted.iter_mut().enumerate().for_each(|(i, x)| *x = noted(i));
+    }
+
     // ---- results -----------------------------------------------------------------------------------------
 
     fn kept(&self, i: usize) -> &[f64] {

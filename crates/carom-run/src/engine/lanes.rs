@@ -70,8 +70,6 @@ pub(crate) struct Lanes<const W: usize> {
     next_state: Vec<Wide<W>>,
     /// Values of the noted functions.
     pub(crate) noted: Vec<Wide<W>>,
-    /// States that lanes go on with after something happened.
-    pub(crate) pending: Vec<Wide<W>>,
     /// Series of the rows that need one: operands of pairs, state, watched. Coefficient k at slot·(order+1) + k.
     series: Vec<Wide<W>>,
     /// The slot of each row, or `NONE`.
@@ -130,7 +128,6 @@ impl<const W: usize> Lanes<W> {
             current: zeros(r.rows),
             next_state: zeros(tape.dimension),
             noted: zeros(tape.noted.len()),
-            pending: zeros(tape.dimension),
             series: zeros(count as usize * (order + 1)),
             slots,
             groups,

@@ -34,6 +34,7 @@
 //! assert!((sine - end[0].sin()).abs() < 1e-14);
 //! ```
 
+mod crowd;
 mod elimination;
 mod ensemble;
 mod factor;
@@ -53,7 +54,9 @@ mod tape;
 mod taylor;
 mod time;
 
-pub use ensemble::{Ensemble, Handler, LaneStart, LaneStep, Leave, Verdict};
+pub use ensemble::{
+    Balance, Duty, Ensemble, Handler, Instructions, LaneStart, LaneStep, Leave, Ledger, Verdict,
+};
 pub use flow::{Flow, horner};
 pub use rk4::Rk4;
 pub use system::{CompileError, LinearBlock, Singular, System};

@@ -7,7 +7,7 @@
 // Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
 #![allow(clippy::needless_range_loop)]
 
-use super::ensemble::Crowd;
+use super::crowd::Crowd;
 use super::recurrence::{Edge, Equation, Scale};
 
 /// Eight doubles: one AVX-512 register, or two AVX registers. Aligned, because split cache lines cost 1.6 times.

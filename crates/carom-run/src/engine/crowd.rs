@@ -1,0 +1,464 @@
+//! W lanes with their times, steps and ledgers: one round is one step of every lane.
+//!
+//! The vector part of a round ([`Crowd::round_body`], compiled for each instruction set) makes the series of all lanes,
+//! their steps, the bounds of the watched functions, the ledgers' entries and the states the steps lead to. The single
+//! part then asks the handler about the lanes that need it and puts the answers in their places.
+
+// Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
+#![allow(clippy::needless_range_loop)]
+
+use super::ensemble::{Duty, Handler, LaneStart, LaneStep, Leave, Ledger, Series, Verdict};
+use super::lanes::{Lanes, Wide};
+use super::simd::{Level, round};
+use super::tape::{Row, Tape, Value};
+use super::taylor::{Taylor, larger, radius, smaller, state_scale, watched_scale};
+use super::time::Time;
+use std::sync::Arc;
+
+/// The handler is asked whether to go on every so many rounds.
+const ASK_EVERY: u64 = 64;
+/// Rounding of a bound that is summed in another order than the single path does.
+const ORDER_ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Rounding of a function of known size, as single runs take it.
+const SIZE_ROUNDING: f64 = 4.0 * f64::EPSILON;
+/// A little more than the noise single runs compare with.
+const NOISIER: f64 = 1.001;
+/// Steps below this part of the time (of a thousandth at least) say that the motion runs into a singularity.
+const SHORTEST: f64 = 1e-18;
+
+/// Times, one pair per lane.
+#[derive(Clone, Debug)]
+struct Times<const W: usize> {
+    hi: Wide<W>,
+    lo: Wide<W>,
+}
+
+impl<const W: usize> Times<W> {
+    const ZERO: Times<W> = Times { hi: Wide::ZERO, lo: Wide::ZERO };
+
+    #[inline(always)]
+    fn get(&self, lane: usize) -> Time {
+        Time { hi: self.hi.0[lane], lo: self.lo.0[lane] }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, lane: usize, time: Time) {
+        (self.hi.0[lane], self.lo.0[lane]) = (time.hi, time.lo);
+    }
+}
+
+/// W lanes with their times and steps.
+#[derive(Clone, Debug)]
+pub(crate) struct Crowd<const W: usize> {
+    lanes: Lanes<W>,
+    taylor: Taylor,
+    duty: Duty,
+    /// `None`: portable code.
+    level: Option<Level>,
+    active: [bool; W],
+    time: Times<W>,
+    end: Times<W>,
+    /// Time left, then the step.
+    left: Wide<W>,
+    size: Wide<W>,
+    longest: Wide<W>,
+    /// Lanes whose step must be looked at.
+    restless: [bool; W],
+    /// Per watched function.
+    sides: Vec<Wide<W>>,
+    peak: Wide<W>,
+    expected: Wide<W>,
+    worst: Wide<W>,
+    scale: Wide<W>,
+    steps: [u64; W],
+    most_steps: [u64; W],
+    /// What the steps lead to.
+    next: Vec<Wide<W>>,
+    next_time: Times<W>,
+    next_peak: Wide<W>,
+    /// The parameters of each lane.
+    parameters: Vec<Vec<f64>>,
+    state: Vec<f64>,
+    ledger: Ledger,
+    start: LaneStart,
+}
+
+impl<const W: usize> Crowd<W> {
+    pub(super) fn new(tape: Arc<Tape>, taylor: Taylor, duty: Duty, level: Option<Level>) -> Crowd<W> {
+        let n = tape.dimension;
+        Crowd {
+            state: vec![0.0; n],
+            sides: vec![Wide::ZERO; tape.watched.len()],
+            next: vec![Wide::ZERO; n],
+            ledger: Ledger { sides: vec![0.0; tape.watched.len()], ..Ledger::default() },
+            lanes: Lanes::new(tape, taylor.order),
+            taylor,
+            duty,
+            level,
+            active: [false; W],
+            time: Times::ZERO,
+            end: Times::ZERO,
+            left: Wide::ZERO,
+            size: Wide::ZERO,
+            longest: Wide::ZERO,
+            restless: [false; W],
+            peak: Wide::ZERO,
+            expected: Wide::ZERO,
+            worst: Wide::ZERO,
+            scale: Wide::ZERO,
+            steps: [0; W],
+            most_steps: [0; W],
+            next_time: Times::ZERO,
+            next_peak: Wide::ZERO,
+            parameters: vec![Vec::new(); W],
+            start: LaneStart::default(),
+        }
+    }
+
+    // ---- all lanes together ------------------------------------------------------------------------------
+
+    /// Jets, step sizes, bounds, ledgers and end states of all lanes.
+    #[inline(always)]
+    pub(crate) fn round_body<const FUSED: bool>(&mut self) {
+        let n = self.lanes.tape.dimension;
+        for i in 0..W {
+            self.left.0[i] = self.end.get(i).minus(self.time.get(i));
+        }
+        self.lanes.current[n] = self.time.hi;
+        self.lanes.jet_body::<FUSED>();
+        self.step_sizes();
+        self.audit();
+        self.bounds();
+        self.ends();
+    }
+
+    /// As `Taylor::step_size`, then cut to the longest step and the time left.
+    #[inline(always)]
+    fn step_sizes(&mut self) {
+        let n = self.lanes.order;
+        let tape = &self.lanes.tape;
+        let mut largest = [Wide::<W>::ZERO; 3];
+        for i in 0..tape.dimension {
+            let row = self.lanes.row(i as Row);
+            let inverse = row[0].map(|x| 1.0 / state_scale(x));
+            for (back, l) in largest.iter_mut().enumerate() {
+                *l = l.zip(row[n - back].zip(inverse, |c, i| c.abs() * i), larger);
+            }
+        }
+        let mut rho = radii(n, &largest);
+        for value in &tape.watched {
+            let Value::Row(row) = value else { continue };
+            let row = self.lanes.row(*row);
+            let mut inverse = rho;
+            for i in 0..W {
+                inverse.0[i] = 1.0 / watched_scale(row[0].0[i], row[1].0[i], rho.0[i]);
+            }
+            let mut tail = [Wide::<W>::ZERO; 3];
+            for (back, t) in tail.iter_mut().enumerate() {
+                *t = row[n - back].zip(inverse, |c, i| c.abs() * i);
+            }
+            let own = radii(n, &tail);
+            rho = rho.zip(own, smaller);
+        }
+        let factor = self.taylor.factor;
+        let natural = rho.map(|r| r * factor);
+        self.size = natural.zip(self.longest, smaller).zip(self.left, smaller);
+        for i in 0..W {
+            let shortest = SHORTEST * self.time.hi.0[i].abs().max(1e-3);
+            // Also true for what is not a number.
+            let hopeless = !(natural.0[i] >= shortest && self.size.0[i] > 0.0);
+            self.restless[i] = hopeless;
+        }
+    }
+
+    /// The balance at the start of the step.
+    #[inline(always)]
+    fn audit(&mut self) {
+        let Some(balance) = &self.duty.balance else { return };
+        let mut scale = Wide::<W>::ZERO;
+        for i in balance.terms.clone() {
+            scale = scale.zip(self.lanes.noted[i], |s, e| s + e.abs());
+        }
+        let mut error = self.lanes.noted[balance.value].zip(self.expected, |e, x| e - x);
+        if let Some(work) = balance.work {
+            error = error.zip(self.lanes.row(work as Row)[0], |e, w| e - w);
+        }
+        // What is not a number stays.
+        self.worst = error.map(f64::abs).zip(self.worst, larger);
+        self.scale = scale.zip(self.scale, larger);
+    }
+
+    /// Which lanes may meet a zero of a watched function in [0, h].
+    #[inline(always)]
+    fn bounds(&mut self) {
+        let h = self.size;
+        let n = self.lanes.order;
+        let mut power = Wide([1.0; W]);
+        for _ in 0..n {
+            power = power.zip(h, |p, h| p * h);
+        }
+        let mut restless = self.restless;
+        for (at, value) in self.lanes.tape.watched.iter().enumerate() {
+            let Value::Row(row) = value else { continue };
+            let row = self.lanes.row(*row);
+            let side = self.sides[at];
+            let mut low = Wide::<W>::ZERO;
+            for c in row[1..].iter().rev() {
+                for i in 0..W {
+                    let c = side.0[i] * c.0[i];
+                    low.0[i] = (low.0[i] + if c < 0.0 { c } else { 0.0 }) * h.0[i];
+                }
+            }
+            let mut noise = row[n].zip(power, |c, p| (c * p).abs());
+            if let Some(size) = self.duty.size.get(at).copied().flatten() {
+                noise = noise.zip(self.lanes.noted[size], |n, size| n + SIZE_ROUNDING * size);
+            }
+            for i in 0..W {
+                let w = side.0[i] * row[0].0[i];
+                let margin = ORDER_ROUNDING * (w.abs() - low.0[i]) + NOISIER * noise.0[i];
+                // Not quiet either: what is not a number, and functions whose side is not known.
+                let quiet = w + low.0[i] > margin;
+                restless[i] |= !quiet;
+            }
+        }
+        self.restless = restless;
+    }
+
+    /// Where the steps lead if nothing happens.
+    #[inline(always)]
+    fn ends(&mut self) {
+        let h = self.size;
+        for (i, next) in self.next.iter_mut().enumerate() {
+            *next = horner(self.lanes.row(i as Row), h);
+        }
+        let mut peak = self.peak;
+        for value in &self.lanes.tape.watched[..self.duty.peaks] {
+            match *value {
+                Value::Row(row) => {
+                    let row = self.lanes.row(row);
+                    for k in 1..4 {
+                        let inside = horner(row, h.map(|h| h * f64::from(k) / 4.0));
+                        peak = inside.zip(peak, |x, p| if x > p { x } else { p });
+                    }
+                }
+                Value::Constant(slot) => {
+                    for i in 0..W {
+                        let x = self.lanes.constant(slot, i);
+                        peak.0[i] = if x > peak.0[i] { x } else { peak.0[i] };
+                    }
+                }
+            }
+        }
+        self.next_peak = peak;
+        for i in 0..W {
+            let time = self.time.get(i).plus(h.0[i]);
+            let last = h.0[i] == self.left.0[i];
+            self.next_time.hi.0[i] = if last { self.end.hi.0[i] } else { time.hi };
+            self.next_time.lo.0[i] = if last { self.end.lo.0[i] } else { time.lo };
+        }
+    }
+
+    // ---- lane by lane ------------------------------------------------------------------------------------
+
+    pub(super) fn run(&mut self, handler: &mut dyn Handler) -> u64 {
+        for lane in 0..W {
+            self.board(lane, handler);
+        }
+        self.lanes.current[..self.next.len()].copy_from_slice(&self.next);
+        self.time = self.next_time.clone();
+        self.peak = self.next_peak;
+        let mut steps = 0;
+        let mut rounds = 0;
+        while self.active.contains(&true) {
+            rounds += 1;
+            if rounds % ASK_EVERY == 0 && !handler.goes_on() {
+                self.active = [false; W];
+                break;
+            }
+            match self.level {
+                Some(level) => round(level, self),
+                None => self.round_body::<true>(),
+            }
+            for lane in 0..W {
+                if !self.active[lane] {
+                    continue;
+                }
+                if self.steps[lane] >= self.most_steps[lane] || self.left.0[lane] <= 0.0 {
+                    let why = if self.left.0[lane] <= 0.0 { Leave::Reached } else { Leave::StepLimit };
+                    self.depart(lane, why, handler);
+                    continue;
+                }
+                self.steps[lane] += 1;
+                steps += 1;
+                if self.restless[lane] || self.lanes.unhealthy[lane] {
+                    self.attend(lane, handler);
+                } else if self.size.0[lane] == self.left.0[lane] {
+                    self.arrive(lane, handler);
+                }
+            }
+            self.lanes.current[..self.next.len()].copy_from_slice(&self.next);
+            std::mem::swap(&mut self.time, &mut self.next_time);
+            self.peak = self.next_peak;
+        }
+        steps
+    }
+
+    /// A lane whose step is not simply taken.
+    fn attend(&mut self, lane: usize, handler: &mut dyn Handler) {
+        let size = self.size.0[lane];
+        let hopeless = !(size >= SHORTEST * self.time.hi.0[lane].abs().max(1e-3) && size.is_finite());
+        if self.lanes.unhealthy[lane] || hopeless {
+            let why = if self.lanes.unhealthy[lane] { Leave::NeedsPivoting } else { Leave::NotFinite };
+            return self.depart(lane, why, handler);
+        }
+        self.read_ledger(lane);
+        let mut step = LaneStep {
+            time: self.time.get(lane),
+            size,
+            reaches_end: size == self.left.0[lane],
+            after: &mut self.state,
+            ledger: &mut self.ledger,
+            lane,
+            series: &self.lanes,
+        };
+        match handler.attend(lane, &mut step) {
+            Verdict::Pass => {
+                self.write_sides(lane);
+                if size == self.left.0[lane] {
+                    self.arrive(lane, handler);
+                }
+            }
+            Verdict::Cut => {
+                let time = step.time;
+                self.next_time.set(lane, time);
+                for (next, x) in self.next.iter_mut().zip(&self.state) {
+                    next.0[lane] = *x;
+                }
+                self.write_ledger(lane);
+            }
+            Verdict::Leave => self.depart(lane, Leave::Asked, handler),
+        }
+    }
+
+    /// The undisturbed last step: hands over its end and boards the next trajectory.
+    fn arrive(&mut self, lane: usize, handler: &mut dyn Handler) {
+        for (x, next) in self.state.iter_mut().zip(&self.next) {
+            *x = next.0[lane];
+        }
+        self.read_ledger(lane);
+        self.ledger.peak = self.next_peak.0[lane];
+        handler.leave(lane, Leave::Reached, self.end.get(lane), &self.state, &self.ledger);
+        self.board(lane, handler);
+    }
+
+    /// Hands back the state at the start of the step and boards the next trajectory.
+    fn depart(&mut self, lane: usize, why: Leave, handler: &mut dyn Handler) {
+        for (i, x) in self.state.iter_mut().enumerate() {
+            *x = self.lanes.row(i as Row)[0].0[lane];
+        }
+        self.read_ledger(lane);
+        handler.leave(lane, why, self.time.get(lane), &self.state, &self.ledger);
+        self.board(lane, handler);
+    }
+
+    /// The next trajectory into a lane; an empty lane rests at its last state.
+    fn board(&mut self, lane: usize, handler: &mut dyn Handler) {
+        let tape = &self.lanes.tape;
+        let start = &mut self.start;
+        start.state.resize(tape.dimension, 0.0);
+        start.parameters.resize(tape.parameters, 0.0);
+        let mut sides = std::mem::take(&mut start.ledger.sides);
+        sides.clear();
+        sides.resize(tape.watched.len(), 0.0);
+        start.ledger = Ledger { most_steps: u64::MAX, longest: f64::INFINITY, sides, ..Ledger::default() };
+        self.active[lane] = handler.board(lane, start);
+        if !self.active[lane] {
+            self.next_time.set(lane, self.end.get(lane));
+            return;
+        }
+        if self.parameters[lane] != start.parameters {
+            self.lanes.set_parameters(lane, &start.parameters);
+            self.parameters[lane].clone_from(&start.parameters);
+        }
+        self.next_time.set(lane, start.time);
+        self.end.set(lane, start.end);
+        for (next, x) in self.next.iter_mut().zip(&start.state) {
+            next.0[lane] = *x;
+        }
+        std::mem::swap(&mut self.ledger, &mut self.start.ledger);
+        self.write_ledger(lane);
+    }
+
+    fn read_ledger(&mut self, lane: usize) {
+        let ledger = &mut self.ledger;
+        ledger.steps = self.steps[lane];
+        ledger.most_steps = self.most_steps[lane];
+        ledger.longest = self.longest.0[lane];
+        ledger.sides.iter_mut().zip(&self.sides).for_each(|(x, wide)| *x = wide.0[lane]);
+        ledger.peak = self.peak.0[lane];
+        ledger.expected = self.expected.0[lane];
+        ledger.worst = self.worst.0[lane];
+        ledger.scale = self.scale.0[lane];
+    }
+
+    fn write_ledger(&mut self, lane: usize) {
+        self.write_sides(lane);
+        let ledger = &self.ledger;
+        self.steps[lane] = ledger.steps;
+        self.most_steps[lane] = ledger.most_steps;
+        self.longest.0[lane] = ledger.longest;
+        self.next_peak.0[lane] = ledger.peak;
+        self.expected.0[lane] = ledger.expected;
+        self.worst.0[lane] = ledger.worst;
+        self.scale.0[lane] = ledger.scale;
+    }
+
+    fn write_sides(&mut self, lane: usize) {
+        for (wide, x) in self.sides.iter_mut().zip(&self.ledger.sides) {
+            wide.0[lane] = *x;
+        }
+    }
+}
+
+impl<const W: usize> Series for Lanes<W> {
+    fn state(&self, i: usize, lane: usize, into: &mut [f64]) {
+        into.iter_mut().zip(self.row(i as Row)).for_each(|(x, c)| *x = c.0[lane]);
+    }
+    fn watched(&self, i: usize, lane: usize, into: &mut [f64]) {
+        match self.tape.watched[i] {
+            Value::Row(row) => into.iter_mut().zip(self.row(row)).for_each(|(x, c)| *x = c.0[lane]),
+            Value::Constant(slot) => {
+                into.fill(0.0);
+                into[0] = self.constant(slot, lane);
+            }
+        }
+    }
+    fn noted(&self, i: usize, lane: usize) -> f64 {
+        self.noted[i].0[lane]
+    }
+    fn state_at(&self, lane: usize, h: f64, into: &mut [f64]) {
+        for (i, x) in into.iter_mut().enumerate() {
+            *x = self.row(i as Row).iter().rev().fold(0.0, |sum, c| sum * h + c.0[lane]);
+        }
+    }
+}
+
+#[inline(always)]
+fn horner<const W: usize>(row: &[Wide<W>], h: Wide<W>) -> Wide<W> {
+    let mut x = Wide::<W>::ZERO;
+    for c in row.iter().rev() {
+        for i in 0..W {
+            x.0[i] = x.0[i] * h.0[i] + c.0[i];
+        }
+    }
+    x
+}
+
+#[inline(always)]
+fn radii<const W: usize>(n: usize, [a, b, c]: &[Wide<W>; 3]) -> Wide<W> {
+    let mut r = *a;
+    for i in 0..W {
+        r.0[i] = radius(n, [a.0[i], b.0[i], c.0[i]]);
+    }
+    r
+}
