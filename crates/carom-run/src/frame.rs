@@ -149,6 +149,23 @@ impl Layout {
         layout.drive_wall = put(&m.walls.iter().flat_map(|w| w.driven_normal.clone()).collect::<Vec<_>>());
         (layout, out)
     }
+
+    /// Where among the values is what every step notes of its start, in this order: E and its terms; the sizes of gaps;
+    /// rows and conditions with their sizes; where walls are closed, the sizes of gap rates.
+    pub fn noted(&self, walls: usize, contact: bool) -> Vec<usize> {
+        let mut all = vec![self.energy];
+        let mut put = |at: usize, count: usize| all.extend(at..at + count);
+        put(self.energy_term, self.terms);
+        put(self.gap_size, walls);
+        put(self.row_position, self.rows);
+        put(self.row_position_size, self.rows);
+        put(self.row_rate, self.rows);
+        put(self.row_rate_size, self.rows);
+        put(self.condition, self.conditions);
+        put(self.condition_size, self.conditions);
+        put(self.gap_rate_size, if contact { walls } else { 0 });
+        all
+    }
 }
 
 /// The absolute sum of the terms `e` is made of; its rounding error is a few units of this.

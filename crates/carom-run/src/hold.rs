@@ -80,8 +80,7 @@ impl<'p> Run<'p> {
         self.frame = Frame::new(&program.frame, &program.layout);
         self.outputs = program.outputs.clone();
         self.settings = program.settings.clone();
-        self.flows.clear();
-        self.fixed.clear();
+        self.spaces.clear();
         self.key = LegKey::default();
         self.largest_terms = LargestTerms::default();
         self.spread_parameters();

@@ -42,7 +42,7 @@
 //! | `program`, `rewrite`, `switching`, `input` | what is compiled, piecewise functions and tables replaced |
 //! | `engine` | expressions as power series; knows no mechanics |
 //! | `roots` | the first root of a polynomial, none missed |
-//! | `simulate`, `run`, `start`, `sample`, `events`, `project` | the loop and its parts |
+//! | `simulate`, `step`, `noted`, `happening`, `run`, `start`, `sample`, `events`, `project` | the loop and its parts |
 //! | `law`, `momentum`, `lcp`, `linear` | the impact law, for quadratic and for other kinetic energies |
 //! | `impact`, `contact`, `hold`, `zeno`, `squeeze` | what happens at walls |
 //! | `sensitivity` | how much errors grow |
@@ -51,6 +51,7 @@ mod contact;
 pub mod engine;
 mod events;
 mod frame;
+mod happening;
 mod hold;
 mod impact;
 pub mod input;
@@ -59,6 +60,7 @@ pub mod lcp;
 pub mod linear;
 mod momentum;
 pub mod motion;
+mod noted;
 pub mod options;
 mod program;
 mod project;
@@ -70,6 +72,7 @@ mod sensitivity;
 mod simulate;
 mod squeeze;
 mod start;
+mod step;
 pub mod switching;
 mod zeno;
 

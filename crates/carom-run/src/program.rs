@@ -28,6 +28,8 @@ pub struct Program {
     /// The mechanics it was made from; piecewise functions and table inputs are replaced.
     pub(crate) mechanics: Mechanics,
     pub(crate) layout: Layout,
+    /// What the frame evaluates.
+    values: Vec<Expr>,
     /// Workspaces to copy: a simulation changes its own.
     pub(crate) frame: Flow,
     pub(crate) outputs: Flow,
@@ -113,7 +115,7 @@ impl Program {
             };
             Tape::compile(dag, &system).map(|tape| Flow::new(tape, 1))
         };
-        let frame = evaluation(&mechanics.model.dag, &[], values)?;
+        let frame = evaluation(&mechanics.model.dag, &[], values.clone())?;
         let accelerations: Vec<Expr> =
             mechanics.free.iter().map(|&i| mechanics.model.coordinates[i].acceleration).collect();
         let mut extra = accelerations;
@@ -134,6 +136,7 @@ impl Program {
         });
         Ok(Program {
             layout,
+            values,
             frame,
             outputs,
             settings,
@@ -344,7 +347,9 @@ impl Program {
             vec![LinearBlock { unknowns, matrix, right_side, names }]
         };
         let parameters = self.parameters.iter().copied().filter(|p| !signs.contains(p)).collect();
-        Ok(System { time: m.model.time, parameters, state, rate, blocks, watched, noted: vec![] })
+        let noted = self.layout.noted(m.walls.len(), !key.closed.is_empty());
+        let noted = noted.iter().map(|&i| self.values[i]).collect();
+        Ok(System { time: m.model.time, parameters, state, rate, blocks, watched, noted })
     }
 
     fn velocities(&self) -> Vec<Expr> {

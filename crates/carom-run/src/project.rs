@@ -16,11 +16,16 @@ const MOST_STEPS: usize = 50;
 /// The largest terms seen so far, per row, wall and condition.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LargestTerms {
-    row_position: Vec<f64>,
-    row_rate: Vec<f64>,
-    gap: Vec<f64>,
-    gap_rate: Vec<f64>,
-    condition: Vec<f64>,
+    pub row_position: Vec<f64>,
+    pub row_rate: Vec<f64>,
+    pub gap: Vec<f64>,
+    pub gap_rate: Vec<f64>,
+    pub condition: Vec<f64>,
+}
+
+/// A residual as a part of its size.
+pub(crate) fn relative(value: f64, size: f64) -> f64 {
+    if value == 0.0 { 0.0 } else { value.abs() / size.max(f64::MIN_POSITIVE) }
 }
 
 /// A residual and its size.
@@ -31,7 +36,7 @@ struct Residual {
 
 impl Residual {
     fn relative(&self) -> f64 {
-        if self.value == 0.0 { 0.0 } else { self.value.abs() / self.size.max(f64::MIN_POSITIVE) }
+        relative(self.value, self.size)
     }
 }
 
@@ -77,23 +82,31 @@ impl Run<'_> {
         let all = self.position_residuals(&closed).into_iter().chain(self.rate_residuals(&closed));
         let rows = all.map(|r| r.relative()).fold(0.0, f64::max);
         let conditions = self.frame.conditions().iter().zip(self.frame.condition_sizes());
-        conditions
-            .map(|(g, s)| if *g == 0.0 { 0.0 } else { g.abs() / s.max(f64::MIN_POSITIVE) })
-            .fold(rows, f64::max)
+        conditions.map(|(g, s)| relative(*g, *s)).fold(rows, f64::max)
     }
 
-    /// After a step: keeps the drift at round-off. True if the state changed.
+    /// Is there anything that can drift?
+    pub fn is_constrained(&self) -> bool {
+        self.frame.layout.rows > 0 || self.frame.layout.conditions > 0 || !self.key.closed.is_empty()
+    }
+
+    /// Keeps the drift at round-off, at the present frame. True if the state changed.
     pub fn project_drift(&mut self) -> Result<bool, Halt> {
-        if self.frame.layout.rows == 0 && self.frame.layout.conditions == 0 && self.key.closed.is_empty() {
+        if !self.is_constrained() {
             return Ok(false);
         }
         self.note_largest_terms();
-        let drift = self.drift();
+        self.project_if(self.drift())
+    }
+
+    /// Keeps the drift at round-off; `drift` is what it is now. True if the state changed.
+    pub fn project_if(&mut self, drift: f64) -> Result<bool, Halt> {
         let kept = &mut self.motion.audit.constraint_drift;
         *kept = kept.max(drift);
         if drift <= DRIFT {
             return Ok(false);
         }
+        self.look();
         if self.project() > 1e-6 {
             return Err(Halt::new(
                 StopReason::Singular,

@@ -58,6 +58,33 @@ pub(crate) struct Side {
     pub zeros: usize,
 }
 
+/// The workspaces of one kind of leg.
+pub(crate) struct Space {
+    key: LegKey,
+    flow: Flow,
+    /// Of the fixed-step method, when it is used.
+    fixed: Option<Rk4>,
+}
+
+/// The workspaces of all kinds of legs met so far, and which one is in use.
+#[derive(Default)]
+pub(crate) struct Spaces {
+    list: Vec<Space>,
+    places: BTreeMap<LegKey, usize>,
+    current: usize,
+}
+
+impl Spaces {
+    pub fn clear(&mut self) {
+        *self = Spaces::default();
+    }
+
+    /// The series of the leg in use.
+    pub fn flow(&self) -> &Flow {
+        &self.list[self.current].flow
+    }
+}
+
 /// A simulation in progress.
 pub(crate) struct Run<'p> {
     pub program: &'p Program,
@@ -77,10 +104,8 @@ pub(crate) struct Run<'p> {
     pub frame: Frame,
     pub outputs: Flow,
     pub settings: Flow,
-    pub flows: BTreeMap<LegKey, Flow>,
+    pub spaces: Spaces,
     pub key: LegKey,
-    /// Workspaces of the fixed-step method, when it is used.
-    pub fixed: BTreeMap<LegKey, Rk4>,
     pub fixed_step: f64,
     pub walls: Vec<WallState>,
     pub events: Vec<Side>,
@@ -103,6 +128,8 @@ pub(crate) struct Run<'p> {
     /// Positions in `warned` keep each warning to one.
     pub warned: std::collections::BTreeSet<String>,
     pub next_knot: Option<f64>,
+    /// Powers of the step h: 1, h, h² …
+    pub powers: Vec<f64>,
     /// Length of the last step: the series still hold around its start.
     pub last_step: f64,
     /// Steps in a row that were far shorter than the motion's own time scale.
@@ -156,11 +183,12 @@ impl<'p> Run<'p> {
         self.outputs.set_parameters(&self.parameters);
         self.settings.set_parameters(&self.parameters);
         let offset = self.sign_offset();
-        for (key, flow) in &mut self.flows {
-            flow.set_parameters(&leg_parameters(key, &self.parameters, offset));
-        }
-        for (key, rk) in &mut self.fixed {
-            rk.set_parameters(&leg_parameters(key, &self.parameters, offset));
+        for space in &mut self.spaces.list {
+            let parameters = leg_parameters(&space.key, &self.parameters, offset);
+            space.flow.set_parameters(&parameters);
+            if let Some(rk) = &mut space.fixed {
+                rk.set_parameters(&parameters);
+            }
         }
     }
 
@@ -189,60 +217,78 @@ impl<'p> Run<'p> {
         self.spread_parameters();
     }
 
-    /// Makes sure the workspace of the present leg exists.
+    /// Puts the workspace of the present leg in use, made on first use.
     pub fn prepare_leg(&mut self) -> Result<(), Halt> {
-        if !self.flows.contains_key(&self.key) {
-            let mut flow = self.program.workspace(&self.key, self.taylor.order).map_err(|e| {
-                Halt::new(StopReason::Singular, format!("this contact cannot be compiled: {e}"))
-            })?;
-            let offset = self.sign_offset();
-            flow.set_parameters(&leg_parameters(&self.key, &self.parameters, offset));
-            self.flows.insert(self.key.clone(), flow);
+        if self.spaces.list.get(self.spaces.current).is_some_and(|space| space.key == self.key) {
+            return Ok(());
         }
+        if let Some(&place) = self.spaces.places.get(&self.key) {
+            self.spaces.current = place;
+            return Ok(());
+        }
+        let mut flow = self
+            .program
+            .workspace(&self.key, self.taylor.order)
+            .map_err(|e| Halt::new(StopReason::Singular, format!("this contact cannot be compiled: {e}")))?;
+        let offset = self.sign_offset();
+        flow.set_parameters(&leg_parameters(&self.key, &self.parameters, offset));
+        self.spaces.current = self.spaces.list.len();
+        self.spaces.places.insert(self.key.clone(), self.spaces.current);
+        self.spaces.list.push(Space { key: self.key.clone(), flow, fixed: None });
         Ok(())
+    }
+
+    fn space(&self) -> &Space {
+        &self.spaces.list[self.spaces.current]
     }
 
     /// The workspace of the present leg.
     pub fn flow(&self) -> &Flow {
-        &self.flows[&self.key]
+        self.spaces.flow()
     }
 
     /// One step of the fixed-step method: afterwards `polynomial` and `state_within` belong to it.
     pub fn rk_step(&mut self, h: f64) -> Result<(), Halt> {
         self.prepare_leg()?;
-        if !self.fixed.contains_key(&self.key) {
-            let mut rk = Rk4::new(Arc::clone(self.flow().tape()));
-            rk.set_parameters(&leg_parameters(&self.key, &self.parameters, self.sign_offset()));
-            self.fixed.insert(self.key.clone(), rk);
-        }
+        let offset = self.sign_offset();
+        let space = &mut self.spaces.list[self.spaces.current];
+        let rk = space.fixed.get_or_insert_with(|| {
+            let mut rk = Rk4::new(Arc::clone(space.flow.tape()));
+            rk.set_parameters(&leg_parameters(&space.key, &self.parameters, offset));
+            rk
+        });
         self.fixed_step = h;
-        let (time, state) = (self.time, &self.state);
-        match self.fixed.get_mut(&self.key) {
-            Some(rk) => rk.step(time, state, h).map_err(|singular| self.singular(&singular)),
-            None => Ok(()),
-        }
+        let result = rk.step(self.time, &self.state, h);
+        result.map_err(|singular| self.singular(&singular))
     }
 
     /// The polynomial of a watched function during the present step.
     pub fn polynomial(&self, i: usize) -> &[f64] {
-        match self.fixed.get(&self.key) {
+        let space = self.space();
+        match &space.fixed {
             Some(rk) => rk.watched(i),
-            None => self.flow().watched(i),
+            None => space.flow.watched(i),
         }
     }
 
     /// The state s after the start of the present step.
     pub fn state_within(&self, s: f64, into: &mut [f64]) {
-        match self.fixed.get(&self.key) {
+        let space = self.space();
+        match &space.fixed {
             Some(rk) if s == self.fixed_step => into.copy_from_slice(rk.end()),
             Some(rk) => rk.state_at(s, into),
-            None => self.flow().state_at(s, into),
+            None => space.flow.state_at(s, into),
         }
     }
 
     /// The series around the present state; a lost pivot first re-chooses the rows.
     pub fn jet(&mut self) -> Result<(), Halt> {
         self.prepare_leg()?;
+        self.jet_again()
+    }
+
+    /// As [`Run::jet`], in the leg that is in use already.
+    pub fn jet_again(&mut self) -> Result<(), Halt> {
         match self.try_jet() {
             Ok(()) => Ok(()),
             Err(_) => {
@@ -255,11 +301,7 @@ impl<'p> Run<'p> {
     }
 
     fn try_jet(&mut self) -> Result<(), Singular> {
-        let (time, state) = (self.time, &self.state);
-        match self.flows.get_mut(&self.key) {
-            Some(flow) => flow.jet(time, state),
-            None => Ok(()),
-        }
+        self.spaces.list[self.spaces.current].flow.jet(self.time, &self.state)
     }
 
     fn singular(&self, singular: &Singular) -> Halt {

@@ -122,8 +122,6 @@ impl Run<'_> {
         let (x, multipliers, forces) = self.reactions(&closed);
         let values = self.shown_at(time, &state, &x, &multipliers, &closed, &forces);
         self.sampler.rows.push((place, time.value(), values));
-        // The frame belongs to the present state.
-        self.look();
     }
 
     fn shown_at(

@@ -9,13 +9,13 @@ use crate::linear::{Factored, Matrix};
 use crate::motion::{Motion, StopReason};
 use crate::options::{Options, Sampling, SimulateError};
 use crate::program::{LegKey, Program};
-use crate::run::{Halt, Run, Side, TOUCHING_UNITS, WallState, refuse};
+use crate::run::{Halt, Run, Side, Spaces, TOUCHING_UNITS, WallState, refuse};
 use crate::sample::{Sampler, columns};
 use crate::simulate::taylor_of;
 use crate::squeeze::Squeeze;
 use crate::zeno::History;
 use carom_mech::mechanics::Dynamics;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Residuals of the start up to this part of a row's largest term are projected silently.
 const SILENT: f64 = 1e-9;
@@ -53,9 +53,8 @@ impl<'p> Run<'p> {
             frame: Frame::new(&program.frame, &program.layout),
             outputs: program.outputs.clone(),
             settings: program.settings.clone(),
-            flows: BTreeMap::new(),
+            spaces: Spaces::default(),
             key: LegKey::default(),
-            fixed: BTreeMap::new(),
             fixed_step: 0.0,
             walls: vec![WallState::default(); m.walls.len()],
             events: vec![Side::default(); m.events.len()],
@@ -74,6 +73,7 @@ impl<'p> Run<'p> {
             worst_energy: 0.0,
             warned: BTreeSet::new(),
             next_knot: None,
+            powers: vec![0.0; taylor_of(options).order.max(8) + 1],
             last_step: 0.0,
             smooth_steps: 0,
             amplifier: None,

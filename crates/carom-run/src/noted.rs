@@ -1,0 +1,91 @@
+//! What every step notes of its start, evaluated along with its series: energies for the audit, sizes of gaps, residuals
+//! of rows. With it an uneventful step needs no frame.
+
+use crate::project::relative;
+use crate::run::{Halt, Run};
+
+/// Where the noted values of a leg are; the order is `Layout::noted`'s.
+#[derive(Clone, Copy, Default)]
+struct Places {
+    terms: usize,
+    gap_size: usize,
+    position: usize,
+    rate: usize,
+    condition: usize,
+    gap_rate_size: usize,
+}
+
+impl Run<'_> {
+    fn noted_places(&self) -> Places {
+        let layout = &self.frame.layout;
+        let gap_size = 1 + layout.terms;
+        let position = gap_size + self.walls.len();
+        let rate = position + 2 * layout.rows;
+        let condition = rate + 2 * layout.rows;
+        Places {
+            terms: 1,
+            gap_size,
+            position,
+            rate,
+            condition,
+            gap_rate_size: condition + 2 * layout.conditions,
+        }
+    }
+
+    /// The absolute sum of the terms of a wall's gap, at the start of the step.
+    pub fn gap_size_at_start(&self, wall: usize) -> f64 {
+        match self.stepping_by_series() {
+            true => self.flow().noted(1 + self.frame.layout.terms + wall),
+            false => self.frame.gap_size(wall),
+        }
+    }
+
+    /// After a jet: energies, and gaps below zero.
+    pub fn audit_noted(&mut self) -> Result<(), Halt> {
+        let places = self.noted_places();
+        let flow = self.flow();
+        let energy = flow.noted(0);
+        if !energy.is_finite() {
+            return Err(self.not_finite());
+        }
+        let scale = (places.terms..places.gap_size).map(|i| flow.noted(i).abs()).sum();
+        let mut lowest = 0.0_f64;
+        for w in 0..self.walls.len() {
+            lowest = lowest.min(flow.watched(w)[0]);
+        }
+        self.audit(energy, scale, -lowest);
+        Ok(())
+    }
+
+    /// After a jet: residuals of rows, conditions and closed walls; beyond rounding the state is projected. True if it
+    /// was.
+    pub fn project_noted(&mut self) -> Result<bool, Halt> {
+        let places = self.noted_places();
+        let (rows, conditions) = (self.frame.layout.rows, self.frame.layout.conditions);
+        let flow = self.spaces.flow();
+        let kept = &mut self.largest_terms;
+        let mut drift = 0.0_f64;
+        let mut see = |at: usize, size: usize, largest: &mut f64| {
+            *largest = largest.max(flow.noted(size));
+            drift = drift.max(relative(flow.noted(at), *largest));
+        };
+        for r in 0..rows {
+            see(places.position + r, places.position + rows + r, &mut kept.row_position[r]);
+            see(places.rate + r, places.rate + rows + r, &mut kept.row_rate[r]);
+        }
+        for (w, wall) in self.walls.iter().enumerate() {
+            kept.gap[w] = kept.gap[w].max(flow.noted(places.gap_size + w));
+            if wall.closed && self.held != Some(w) {
+                kept.gap_rate[w] = kept.gap_rate[w].max(flow.noted(places.gap_rate_size + w));
+                drift = drift.max(relative(flow.watched(w)[0], kept.gap[w]));
+                drift = drift.max(relative(flow.watched(w)[1], kept.gap_rate[w]));
+            }
+        }
+        for c in 0..conditions {
+            let size = flow.noted(places.condition + conditions + c);
+            kept.condition[c] = kept.condition[c].max(size);
+            drift = drift.max(relative(flow.noted(places.condition + c), size));
+        }
+        self.project_if(drift)
+    }
+}

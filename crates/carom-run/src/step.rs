@@ -1,0 +1,199 @@
+//! One step: the series, its length, the state at its end, the audit.
+//!
+//! The frame (every number the laws need) is not evaluated at the end of an uneventful step: what the audit and the
+//! projection want to know is noted along with the next step's series.
+
+use crate::engine::{Time, horner};
+use crate::motion::StopReason;
+use crate::run::{Halt, Run, Side};
+use carom_mech::model::Method;
+
+/// Steps shorter than this part of the motion's own time scale …
+const SMOOTH: f64 = 1e-3;
+/// … so many times in a row mean that the model is stiff.
+const STIFF_STEPS: u32 = 1_000;
+/// Steps at least, where an exponential occurs: far from its centre a pulse exp(−x²) is zero to all orders, and no series
+/// shows that it comes. Pulses narrower than a few thousandths of the run still need a `from` and `until` near them.
+const LOOKS: f64 = 1000.0;
+
+impl Run<'_> {
+    /// Are steps Taylor steps, whose series note what the loop wants to know?
+    pub fn stepping_by_series(&self) -> bool {
+        self.options.method == Method::Taylor
+    }
+
+    /// The polynomials of the next step, and its length. `fresh`: the series are there already.
+    pub fn expand(&mut self, left: f64, fresh: bool) -> Result<f64, Halt> {
+        let h = match self.options.method {
+            Method::Rk4 { step } => {
+                let to_knot =
+                    self.next_knot.map_or(f64::INFINITY, |knot| Time::new(knot).minus(self.time).max(0.0));
+                let h = step.min(left).min(to_knot);
+                self.rk_step(h)?;
+                h
+            }
+            Method::Taylor => self.expand_series(left, fresh)?,
+        };
+        self.set_powers(h);
+        Ok(h)
+    }
+
+    fn expand_series(&mut self, left: f64, fresh: bool) -> Result<f64, Halt> {
+        if !fresh {
+            self.jet_again()?;
+            self.audit_noted()?;
+            if self.is_constrained() && self.project_noted()? {
+                self.jet_again()?;
+            }
+        }
+        let mut h = self.taylor.step_size(self.flow());
+        if h.is_nan() || h <= 0.0 {
+            return Err(self.not_finite());
+        }
+        if h < 1e-18 * self.time.value().abs().max(1e-3) {
+            return Err(Halt::new(
+                StopReason::Singular,
+                format!("the step size fell to {h:.1e}: the motion runs into a singularity"),
+            ));
+        }
+        self.notice_stiffness(h);
+        if self.flow().tape().has_exponentials() {
+            h = h.min((self.options.until - self.options.start.time) / LOOKS);
+        }
+        if let Some(knot) = self.next_knot {
+            h = h.min(Time::new(knot).minus(self.time)).max(0.0);
+        }
+        Ok(h.min(left))
+    }
+
+    /// h^k, by halves: few roundings and little waiting.
+    fn set_powers(&mut self, h: f64) {
+        self.powers[0] = 1.0;
+        self.powers[1] = h;
+        for k in 2..self.powers.len() {
+            self.powers[k] = self.powers[k / 2] * self.powers[k - k / 2];
+        }
+    }
+
+    /// A step far below |ẋ|/|ẍ|, again and again: something that has long decayed dictates it.
+    fn notice_stiffness(&mut self, h: f64) {
+        let flow = self.flow();
+        let (mut rate, mut bend) = (0.0_f64, 0.0_f64);
+        for i in 0..2 * self.size() {
+            let c = flow.state(i);
+            rate = rate.max(c[1].abs());
+            bend = bend.max(2.0 * c[2].abs());
+        }
+        let smooth = rate > 0.0 && h * bend < SMOOTH * rate;
+        self.smooth_steps = if smooth { self.smooth_steps + 1 } else { 0 };
+        if self.smooth_steps == STIFF_STEPS {
+            let time = self.time.value();
+            self.warn(format!(
+                "the model is stiff near t = {time:.6}: steps of {h:.1e} are far shorter than the motion's own time scale"
+            ));
+        }
+    }
+
+    // ---- moving on ---------------------------------------------------------------------------------------
+
+    /// Moves on by a whole uneventful step. `last`: it ends exactly at `until`.
+    pub fn pass(&mut self, h: f64, fresh: bool, last: bool) -> Result<(), Halt> {
+        self.see_gaps(h, fresh);
+        self.move_by(h, last)?;
+        if !self.stepping_by_series() {
+            self.settle_end()?;
+        }
+        Ok(())
+    }
+
+    /// Moves to the place of an event, h into the step, and evaluates everything there.
+    pub fn advance(&mut self, h: f64) -> Result<(), Halt> {
+        self.see_gaps(h, true);
+        self.move_by(h, false)?;
+        self.look();
+        if !self.frame.is_finite() {
+            return Err(self.not_finite());
+        }
+        self.audit_frame();
+        Ok(())
+    }
+
+    /// Everything at the end of a step that no other step follows.
+    pub fn settle_end(&mut self) -> Result<(), Halt> {
+        self.look();
+        if !self.frame.is_finite() {
+            return Err(self.not_finite());
+        }
+        self.audit_frame();
+        self.project_drift().map(|_| ())
+    }
+
+    /// Free space within the step: where it begins, and on the way if it is the first or last of its leg.
+    fn see_gaps(&mut self, h: f64, on_the_way: bool) {
+        for w in 0..self.walls.len() {
+            if self.walls[w].closed {
+                continue;
+            }
+            let c = self.polynomial(w);
+            let mut gap = c[0];
+            if on_the_way {
+                gap = (1..4).map(|k| horner(c, h * f64::from(k) / 4.0)).fold(gap, f64::max);
+            }
+            self.squeeze.see(gap);
+        }
+    }
+
+    /// Moves to t + h along the series, sampling on the way.
+    fn move_by(&mut self, h: f64, last: bool) -> Result<(), Halt> {
+        self.sample_until(h);
+        self.amplify_step(h);
+        self.last_step = h;
+        let mut next = std::mem::take(&mut self.state);
+        self.state_within(h, &mut next);
+        self.state = next;
+        self.time = if last { self.until } else { self.time.plus(h) };
+        // What was known at the start of the step is used up; signs are remembered across steps.
+        if h > 0.0 {
+            self.remember_sides(h);
+        }
+        if self.state.iter().any(|x| !x.is_finite()) { Err(self.not_finite()) } else { Ok(()) }
+    }
+
+    fn remember_sides(&mut self, h: f64) {
+        for wall in &mut self.walls {
+            wall.zeros = 0;
+            wall.force_zeros = 0;
+        }
+        self.held_force_zeros = 0;
+        for (s, side) in self.surfaces.iter_mut().enumerate() {
+            if side.sign != 0.0 {
+                *side = Side { sign: side.sign, zeros: 0 };
+            } else if !self.key.sliding.contains(&s) {
+                side.zeros = 0;
+            }
+        }
+        let first = self.program.watched(&self.key).event;
+        for e in 0..self.events.len() {
+            // Every crossing was found, wanted or not: the side at the end is the sign there.
+            let end = horner(self.polynomial(first + e), h);
+            if end != 0.0 {
+                self.events[e].sign = end.signum();
+            }
+            self.events[e].zeros = 0;
+        }
+    }
+
+    fn audit_frame(&mut self) {
+        let deepest = (0..self.walls.len()).map(|w| -self.frame.gap(w)).fold(0.0, f64::max);
+        self.audit(self.frame.energy(), self.frame.energy_scale(), deepest);
+    }
+
+    /// Holds E against what it should be.
+    pub fn audit(&mut self, energy: f64, scale: f64, deepest: f64) {
+        self.energy_scale = self.energy_scale.max(scale);
+        let error = (energy - self.expected_energy - self.work()).abs();
+        self.worst_energy = self.worst_energy.max(error);
+        let kept = &mut self.motion.audit.deepest_penetration;
+        *kept = kept.max(deepest);
+    }
+}
