@@ -15,7 +15,7 @@ use crate::mechanics::{
 };
 use crate::model::{Action, Model, Physics};
 use crate::redundant::dependent_rows;
-use crate::sample::Samples;
+use crate::sample::{AROUND, Samples};
 use crate::walls::{StateForm, rows, walls};
 use carom_expr::{Expr, Rational};
 
@@ -234,8 +234,8 @@ fn finish(
 ) -> Result<Mechanics, Vec<Diagnostic>> {
     let rows = rows(&mut model, frame, &form);
     let walls = walls(&mut model, frame, &form);
-    let mut samples = samples_near_start(&model, frame, &common.dynamics, &rows);
-    let warnings = check_rows(&model, frame, &mut samples, &rows)?;
+    let generic = generic_points(&model, frame, &common.dynamics, &rows)?;
+    let Generic { mut samples, found: warnings, regular } = generic;
     if let Dynamics::Hamiltonian(h) = &common.dynamics {
         let free = unheld_rows(&mut model.dag, &mut samples, &h.inverse_mass, &rows);
         if !free.is_empty() {
@@ -243,7 +243,7 @@ fn finish(
         }
     }
     let dynamics = match common.dynamics {
-        Dynamics::Lagrangian(l) if !is_regular(&model.dag, &mut samples, &l.mass_matrix, &rows) => {
+        Dynamics::Lagrangian(l) if !regular => {
             Dynamics::Degenerate(resolve(&mut model, frame, &mut samples, l, &rows)?)
         }
         other => other,
@@ -315,8 +315,65 @@ fn finish(
     Ok(mechanics)
 }
 
+/// Where ranks are decided, and what was found there.
+struct Generic {
+    /// Points on the holonomic rows.
+    samples: Samples,
+    /// About rows that depend on others.
+    found: Vec<Diagnostic>,
+    /// Does [[W, Aᵀ], [A, 0]] determine the accelerations?
+    regular: bool,
+}
+
+impl Generic {
+    fn is_contradictory(&self) -> bool {
+        self.found.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    /// Less is better: contradiction, singularity, number of dependent rows.
+    fn trouble(&self) -> (bool, bool, usize) {
+        (self.is_contradictory(), !self.regular, self.found.len())
+    }
+}
+
+/// Looks at points around the start.
+///
+/// A closed linkage has configurations of several kinds, and in some of them the rows depend on each other. What
+/// counts is the kind the start belongs to: when something is singular, points closer to the start are asked, and
+/// believed when less is singular there.
+fn generic_points(
+    model: &Model,
+    frame: &Frame,
+    dynamics: &Dynamics,
+    rows: &[RowMechanics],
+) -> Result<Generic, Vec<Diagnostic>> {
+    let look = |width: f64| {
+        let mut samples = samples_near_start(model, frame, dynamics, rows, width);
+        let found = check_rows(model, frame, &mut samples, rows);
+        let regular = match dynamics {
+            Dynamics::Lagrangian(l) => is_regular(&model.dag, &mut samples, &l.mass_matrix, rows),
+            _ => true,
+        };
+        Generic { samples, found, regular }
+    };
+    let mut generic = look(AROUND);
+    if rows.iter().any(|r| r.position.is_some()) && generic.trouble() != (false, false, 0) {
+        let closer = look(AROUND / 1024.0);
+        if closer.samples.len() > 0 && closer.trouble() < generic.trouble() {
+            generic = closer;
+        }
+    }
+    if generic.is_contradictory() { Err(generic.found) } else { Ok(generic) }
+}
+
 /// Generic points, not yet on the rows.
-fn samples_near_start(model: &Model, frame: &Frame, dynamics: &Dynamics, rows: &[RowMechanics]) -> Samples {
+fn samples_near_start(
+    model: &Model,
+    frame: &Frame,
+    dynamics: &Dynamics,
+    rows: &[RowMechanics],
+    width: f64,
+) -> Samples {
     let (matrix, hamiltonian) = match dynamics {
         Dynamics::Lagrangian(l) => (&l.mass_matrix, false),
         Dynamics::Degenerate(d) => (&d.lagrangian.mass_matrix, false),
@@ -324,16 +381,11 @@ fn samples_near_start(model: &Model, frame: &Frame, dynamics: &Dynamics, rows: &
     };
     let mut domain: Vec<Expr> = matrix.iter().flatten().copied().collect();
     domain.extend(rows.iter().flat_map(|r| r.normal.iter()));
-    Samples::new(model, frame, hamiltonian, &domain)
+    Samples::new(model, frame, hamiltonian, &domain, width)
 }
 
 /// Moves the points onto the holonomic rows; names rows that depend on others.
-fn check_rows(
-    model: &Model,
-    frame: &Frame,
-    samples: &mut Samples,
-    rows: &[RowMechanics],
-) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+fn check_rows(model: &Model, frame: &Frame, samples: &mut Samples, rows: &[RowMechanics]) -> Vec<Diagnostic> {
     // Rows may be dependent everywhere, or only where they hold. Contradictory ones hold nowhere, so ask first.
     let mut found = dependent_rows(&model.dag, &mut samples.clone(), rows);
     let holonomic: Vec<&RowMechanics> = rows.iter().filter(|r| r.position.is_some()).collect();
@@ -343,5 +395,5 @@ fn check_rows(
     if found.is_empty() {
         found = dependent_rows(&model.dag, &mut samples.clone(), rows);
     }
-    if found.iter().any(|d| d.severity == Severity::Error) { Err(found) } else { Ok(found) }
+    found
 }

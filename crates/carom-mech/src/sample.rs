@@ -15,6 +15,8 @@ use carom_expr::{Constant, Dag, Expr, Node, Symbol, evaluate_function};
 
 /// Below this part of its magnitude a value is zero.
 const ZERO: f64 = 1e-9;
+/// How far from the start points are drawn, in parts of the size of a coordinate.
+pub(crate) const AROUND: f64 = 0.5;
 /// How many points.
 const POINTS: usize = 3;
 
@@ -49,14 +51,14 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    /// Points near the start at which all of `domain` are finite. Empty if none was found.
-    pub fn new(model: &Model, frame: &Frame, hamiltonian: bool, domain: &[Expr]) -> Samples {
+    /// Points near the start, at most `width` of their size away from it, at which all of `domain` are finite. Empty if
+    /// none was found.
+    pub fn new(model: &Model, frame: &Frame, hamiltonian: bool, domain: &[Expr], mut width: f64) -> Samples {
         let dag = &model.dag;
         let (q, rates) = (frame.free_q(), if hamiltonian { frame.free_p() } else { frame.free_v() });
         let state: Vec<Expr> = q.iter().chain(&rates).copied().collect();
         let mut random = Random(1);
         let mut points = Vec::new();
-        let mut width = 0.5;
         for _ in 0..40 {
             let mut symbols = vec![0.0; dag.symbol_count()];
             let mut put = |e: Expr, x: f64| {

@@ -324,3 +324,38 @@ fn the_rolling_disk_has_one_answer_at_every_heading() {
     close(v[3], 0.3, 2e-15);
     close(v[1], -2.0, 1e-15);
 }
+
+#[test]
+fn many_rhombic_loops_in_a_row_swing_like_one_pendulum() {
+    // Cranks of length 1 hang a distance 1 apart, rods of length 1 join the masses at their ends: all masses move alike.
+    // Configurations with some loops folded have dependent rows; the one that moves here has not.
+    for n in [1, 6, 20] {
+        let names: Vec<String> = (0..=n).map(|i| format!("\"x{i}\", \"y{i}\"")).collect();
+        let mut text = format!(
+            "coordinates = [{}]\ngravity = [0.0, -9.81]\n[run]\nuntil = 2.0\n[holonomic]\n",
+            names.join(", ")
+        );
+        for i in 0..=n {
+            text += &format!("crank{i} = \"(x{i} - {i})^2 + y{i}^2 - 1\"\n");
+            if i > 0 {
+                let h = i - 1;
+                text += &format!("rod{i} = \"(x{i} - x{h})^2 + (y{i} - y{h})^2 - 1\"\n");
+            }
+        }
+        for i in 0..=n {
+            text += &format!("[body.b{i}]\nmass = 1.0\nat = [\"x{i}\", \"y{i}\"]\n");
+        }
+        let places: Vec<String> =
+            (0..=n).map(|i| format!("x{i} = \"{i} + sin(0.8)\", y{i} = \"-cos(0.8)\"")).collect();
+        text += &format!("[start]\nposition = {{ {} }}\n", places.join(", "));
+        let loops = run(&text);
+        let pendulum = run(
+            "coordinates = [\"a\"]\n[energy]\nkinetic = \"a'^2/2\"\npotential = \"-9.81*cos(a)\"\n[start]\nposition = { a = 0.8 }\n[run]\nuntil = 2.0\n",
+        );
+        let angle = signal(&pendulum.position, "a").last().unwrap();
+        for i in 0..=n {
+            let x = signal(&loops.position, &format!("x{i}")).last().unwrap();
+            close(x - f64::from(i), angle.sin(), 1e-13 * f64::from(n + 1));
+        }
+    }
+}

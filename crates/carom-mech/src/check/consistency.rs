@@ -52,7 +52,7 @@ impl Checker<'_> {
             return false;
         }
         let domain: Vec<Expr> = rows.iter().flat_map(|r| r.normal.iter().copied()).collect();
-        let mut samples = Samples::new(model, frame, self.scope.hamiltonian, &domain);
+        let mut samples = Samples::new(model, frame, self.scope.hamiltonian, &domain, crate::sample::AROUND);
         let found = dependent_rows(&model.dag, &mut samples, rows);
         let errors: Vec<Diagnostic> = found.into_iter().filter(Diagnostic::is_error).collect();
         let any = !errors.is_empty();
