@@ -56,16 +56,15 @@ impl Run<'_> {
         }
         let speed = -rates.iter().copied().fold(0.0, f64::min);
         self.apply_law(&walls)?;
-        let hits: Vec<usize> = self.motion.impacts.last().map_or_else(Vec::new, |i| i.walls.clone());
-        self.history.push(self.time, &hits);
-        if let Some(closing) = self.squeeze.impact(self.time.value(), speed, &hits) {
+        self.history.push(self.time, &self.last_hit);
+        if let Some(closing) = self.squeeze.impact(self.time.value(), speed, &self.last_hit) {
             let walls = self.squeeze.walls();
             return Err(Halt::new(
                 StopReason::Squeezed,
                 format!("the free space at {} closes at t = {closing:.9}", self.wall_names(&walls)),
             ));
         }
-        if self.motion.impacts.len() as u64 >= self.options.max_impacts {
+        if self.impact_count >= self.options.max_impacts {
             return Err(Halt::new(StopReason::ImpactLimit, format!("{} impacts", self.options.max_impacts)));
         }
         Ok(true)
@@ -195,7 +194,7 @@ impl Run<'_> {
                 .map_err(|failure| self.failed(&failure, walls))?;
             self.apply(walls, &outcome, &rates, true);
             pushed[i] = true;
-            if self.motion.impacts.len() as u64 >= self.options.max_impacts {
+            if self.impact_count >= self.options.max_impacts {
                 return Err(Halt::new(
                     StopReason::ImpactLimit,
                     format!("{} impacts", self.options.max_impacts),
@@ -287,14 +286,20 @@ impl Run<'_> {
         let momentum_before = self.frame.momentum().to_vec();
         let drive_before = self.frame.drive_momentum().to_vec();
         let energy_before = self.frame.energy();
-        let velocity_before = if record { self.all_velocities() } else { Vec::new() };
+        let kept = record && self.keeps_impacts;
+        let velocity_before = if kept { self.all_velocities() } else { Vec::new() };
         self.kick(&momentum, &outcome.jump);
         self.finish_dependent_velocities();
         self.look();
         allowed += extra(self, &pushing);
         self.expected_energy += allowed;
         self.audit_impact(&momentum_before, &momentum, energy_before, allowed);
-        if !record {
+        if record {
+            self.impact_count += 1;
+            self.last_hit.clear();
+            self.last_hit.extend(pushing.iter().map(|p| p.1));
+        }
+        if !kept {
             return;
         }
         let walls_hit: Vec<(usize, f64)> = pushing.iter().map(|&(_, w, l)| (w, l)).collect();
@@ -338,8 +343,7 @@ impl Run<'_> {
     /// One-wall Zeno, or a pattern over several walls: has the series become too small to see?
     /// Returns the time it still needs.
     pub fn zeno_remaining(&mut self) -> Option<f64> {
-        let impact = self.motion.impacts.last()?;
-        let walls = impact.walls.clone();
+        let walls = self.last_hit.clone();
         if walls.iter().all(|&w| self.restitution[w] == 1.0) {
             return None;
         }

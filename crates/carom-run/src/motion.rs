@@ -43,6 +43,19 @@ pub struct Motion {
     pub audit: Audit,
 }
 
+impl Motion {
+    /// Forgets everything but the storage of its records.
+    pub(crate) fn clear(&mut self) {
+        self.impacts.clear();
+        self.contacts.clear();
+        self.grazes.clear();
+        self.events.clear();
+        self.warnings.clear();
+        self.audit = Audit::default();
+        self.stop = Stop::default();
+    }
+}
+
 /// One sampled quantity.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Signal {

@@ -23,6 +23,21 @@ pub(crate) struct LargestTerms {
     pub condition: Vec<f64>,
 }
 
+impl LargestTerms {
+    /// Nothing seen yet.
+    pub fn clear(&mut self) {
+        for list in [
+            &mut self.row_position,
+            &mut self.row_rate,
+            &mut self.gap,
+            &mut self.gap_rate,
+            &mut self.condition,
+        ] {
+            list.clear();
+        }
+    }
+}
+
 /// A residual as a part of its size.
 pub(crate) fn relative(value: f64, size: f64) -> f64 {
     if value == 0.0 { 0.0 } else { value.abs() / size.max(f64::MIN_POSITIVE) }

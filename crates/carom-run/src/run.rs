@@ -1,6 +1,6 @@
 //! The state of a simulation between two steps, and what every part of it needs: evaluation, legs, stopping.
 
-use crate::engine::{Flow, Rk4, Singular, Taylor, Time};
+use crate::engine::{Flow, LaneStep, Rk4, Singular, Taylor, Time};
 use crate::frame::Frame;
 use crate::law::Metric;
 use crate::linear::{Factored, Matrix};
@@ -58,6 +58,18 @@ pub(crate) struct Side {
     pub zeros: usize,
 }
 
+/// What is known of the next step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Series {
+    /// Only where it starts.
+    #[default]
+    Missing,
+    /// Its series, made elsewhere; neither audited nor projected.
+    Given,
+    /// Its series, made at the start of the leg that begins with it.
+    Fresh,
+}
+
 /// The workspaces of one kind of leg.
 pub(crate) struct Space {
     key: LegKey,
@@ -93,7 +105,7 @@ pub(crate) struct Run<'p> {
     /// That wall.
     pub held: Option<usize>,
     pub held_force_zeros: usize,
-    pub options: &'p Options,
+    pub options: Arc<Options>,
     pub taylor: Taylor,
     pub until: Time,
     pub time: Time,
@@ -135,6 +147,17 @@ pub(crate) struct Run<'p> {
     /// Steps in a row that were far shorter than the motion's own time scale.
     pub smooth_steps: u32,
     pub amplifier: Option<crate::sensitivity::Amplifier>,
+    /// What is known of the next step.
+    pub series: Series,
+    /// Passes in a row without any advance of time.
+    pub stalled: u32,
+    /// Impacts in a row that did not move time by a unit of rounding.
+    pub crowded: u32,
+    /// How many impacts there were, and which walls the last one hit.
+    pub impact_count: u64,
+    pub last_hit: Vec<usize>,
+    /// Are impacts kept as records, or only counted?
+    pub keeps_impacts: bool,
 }
 
 impl<'p> Run<'p> {
@@ -236,6 +259,11 @@ impl<'p> Run<'p> {
         self.spaces.places.insert(self.key.clone(), self.spaces.current);
         self.spaces.list.push(Space { key: self.key.clone(), flow, fixed: None });
         Ok(())
+    }
+
+    /// Takes over the series of a step made elsewhere for the leg in use.
+    pub fn adopt(&mut self, step: &LaneStep<'_>) {
+        step.give(&mut self.spaces.list[self.spaces.current].flow);
     }
 
     fn space(&self) -> &Space {

@@ -31,11 +31,17 @@ pub(crate) enum Kind {
 }
 
 impl Sampler {
-    pub fn new(requested: &[f64], names: Vec<(Kind, String)>) -> Sampler {
-        let mut times: Vec<(f64, usize)> =
-            requested.iter().copied().enumerate().map(|(i, t)| (t, i)).collect();
-        times.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Sampler { times, next: 0, rows: Vec::new(), names }
+    pub fn new(names: Vec<(Kind, String)>) -> Sampler {
+        Sampler { names, ..Sampler::default() }
+    }
+
+    /// Nothing taken yet, these times to come.
+    pub fn restart(&mut self, requested: &[f64]) {
+        self.times.clear();
+        self.times.extend(requested.iter().copied().enumerate().map(|(i, t)| (t, i)));
+        self.times.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.next = 0;
+        self.rows.clear();
     }
 
     /// Writes the columns, in the order the times were requested.

@@ -195,12 +195,14 @@ impl Run<'_> {
             self.motion.warnings.len(),
             self.warned.clone(),
         );
+        let counted = (self.impact_count, self.last_hit.clone());
         self.look();
         let walls = self.touched(&[wall]);
         let result = self.apply_law(&walls);
         let after = self.state.clone();
         self.motion.impacts.truncate(kept.3);
         self.motion.warnings.truncate(kept.4);
+        (self.impact_count, self.last_hit) = counted;
         (self.walls, self.expected_energy, self.motion.audit, self.warned) = (kept.0, kept.1, kept.2, kept.5);
         result.ok().map(|()| after)
     }

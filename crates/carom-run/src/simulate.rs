@@ -8,7 +8,7 @@ use crate::happening::Happening;
 use crate::motion::{Graze, Motion, Stop, StopReason};
 use crate::options::{Options, Progress, SimulateError};
 use crate::program::Program;
-use crate::run::{Halt, Run};
+use crate::run::{Halt, Run, Series};
 use crate::sensitivity::Cause;
 
 /// Passes without any advance of time before giving up.
@@ -47,55 +47,57 @@ pub fn simulate_with(
 }
 
 impl Run<'_> {
-    fn go(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Halt> {
+    /// From the start to the end.
+    pub fn go(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Halt> {
         self.first_leg()?;
-        let mut stalled = 0;
-        let mut crowded = 0;
-        let mut fresh = true;
-        loop {
-            let left = self.until.minus(self.time);
-            if left <= 0.0 {
-                return self.settle_end();
-            }
-            if self.steps.is_multiple_of(TELL_EVERY) && !tell(&self.progress()) {
-                self.settle_end()?;
-                return Err(Halt { reason: StopReason::Interrupted, detail: None });
-            }
-            if self.steps >= self.options.max_steps {
-                self.settle_end()?;
-                return Err(Halt::new(StopReason::StepLimit, format!("{} steps", self.options.max_steps)));
-            }
-            self.steps += 1;
-            let h = self.expand(left, fresh)?;
-            let touches = self.motion.grazes.len();
-            let (at, happening) = self.first_happening(h);
-            self.stop_at_flat_touch(touches)?;
-            let step = if happening.is_some() { at } else { h };
-            stalled = if step > 0.0 { 0 } else { stalled + 1 };
-            if stalled > STALLED {
-                return Err(Halt::new(StopReason::StepLimit, "time does not advance any more".to_string()));
-            }
-            let Some(what) = happening else {
-                self.pass(h, fresh, h == left)?;
-                self.pass_knot()?;
-                fresh = false;
-                continue;
-            };
-            self.reach(what, step)?;
-            let instant = step <= f64::EPSILON * self.time.value().abs().max(1.0);
-            let struck = self.handle(what)?;
-            crowded = if struck && instant { crowded + 1 } else { 0 };
-            if crowded > CROWDED {
-                self.warn(
-                    "impacts accumulated faster than time can resolve; they were ended by the e = 0 law"
-                        .into(),
-                );
-                self.cut_zeno(0.0)?;
-                self.begin_leg(&[], &[])?;
-                crowded = 0;
-            }
-            fresh = true;
+        while !self.turn(tell)? {}
+        Ok(())
+    }
+
+    /// One step and what happens in it. True when the end is reached.
+    pub fn turn(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<bool, Halt> {
+        let left = self.until.minus(self.time);
+        if left <= 0.0 {
+            return self.settle_end().map(|()| true);
         }
+        if self.steps.is_multiple_of(TELL_EVERY) && !tell(&self.progress()) {
+            self.settle_end()?;
+            return Err(Halt { reason: StopReason::Interrupted, detail: None });
+        }
+        if self.steps >= self.options.max_steps {
+            self.settle_end()?;
+            return Err(Halt::new(StopReason::StepLimit, format!("{} steps", self.options.max_steps)));
+        }
+        self.steps += 1;
+        let h = self.expand(left)?;
+        let touches = self.motion.grazes.len();
+        let (at, happening) = self.first_happening(h);
+        self.stop_at_flat_touch(touches)?;
+        let step = if happening.is_some() { at } else { h };
+        self.stalled = if step > 0.0 { 0 } else { self.stalled + 1 };
+        if self.stalled > STALLED {
+            return Err(Halt::new(StopReason::StepLimit, "time does not advance any more".to_string()));
+        }
+        let Some(what) = happening else {
+            self.pass(h, h == left)?;
+            self.series = Series::Missing;
+            self.pass_knot()?;
+            return Ok(false);
+        };
+        self.reach(what, step)?;
+        let instant = step <= f64::EPSILON * self.time.value().abs().max(1.0);
+        let struck = self.handle(what)?;
+        self.crowded = if struck && instant { self.crowded + 1 } else { 0 };
+        if self.crowded > CROWDED {
+            self.warn(
+                "impacts accumulated faster than time can resolve; they were ended by the e = 0 law".into(),
+            );
+            self.cut_zeno(0.0)?;
+            self.begin_leg(&[], &[])?;
+            self.crowded = 0;
+        }
+        self.series = Series::Fresh;
+        Ok(false)
     }
 
     /// Moves to where something happens. A wall that becomes flat on the way cannot be held.
@@ -142,18 +144,21 @@ impl Run<'_> {
             time: self.time.value(),
             until: self.options.until,
             steps: self.steps,
-            impacts: self.motion.impacts.len() as u64,
+            impacts: self.impact_count,
         }
     }
 
-    fn first_leg(&mut self) -> Result<(), Halt> {
+    /// Impacts at the start, and the first leg.
+    pub fn first_leg(&mut self) -> Result<(), Halt> {
         self.look();
         let touched = self.touched(&[]);
         let struck = if touched.is_empty() { false } else { self.collide(&touched)? };
         if struck && let Some(rest) = self.zeno_remaining() {
             self.cut_zeno(rest)?;
         }
-        self.begin_leg(&[], &[])
+        self.begin_leg(&[], &[])?;
+        self.series = Series::Fresh;
+        Ok(())
     }
 
     /// At a knot of a table the next piece takes over.
@@ -238,6 +243,7 @@ impl Run<'_> {
 
     /// Ends the motion: last samples, open contacts, audit.
     fn finish(mut self, halt: Halt) -> Motion {
+        self.motion.model.clone_from(&self.base.mechanics.model.name);
         self.sample_last();
         let end = self.time.value();
         // A contact that would begin after the end was not reached.

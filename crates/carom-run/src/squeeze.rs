@@ -24,6 +24,20 @@ pub(crate) struct Squeeze {
 }
 
 impl Squeeze {
+    /// Nothing seen yet.
+    pub fn clear(&mut self) {
+        self.leg = 0.0;
+        self.window.clear();
+        self.falling.clear();
+        self.largest_speed = 0.0;
+        self.walls.clear();
+    }
+
+    /// The largest gap since the last impact.
+    pub fn largest(&self) -> f64 {
+        self.leg
+    }
+
     /// A gap seen inside a leg.
     pub fn see(&mut self, gap: f64) {
         if gap > self.leg {

@@ -9,47 +9,39 @@ use crate::linear::{Factored, Matrix};
 use crate::motion::{Motion, StopReason};
 use crate::options::{Options, Sampling, SimulateError};
 use crate::program::{LegKey, Program};
-use crate::run::{Halt, Run, Side, Spaces, TOUCHING_UNITS, WallState, refuse};
+use crate::run::{Halt, Run, Series, Side, Spaces, TOUCHING_UNITS, WallState, refuse};
 use crate::sample::{Sampler, columns};
 use crate::simulate::taylor_of;
 use crate::squeeze::Squeeze;
 use crate::zeno::History;
 use carom_mech::mechanics::Dynamics;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Residuals of the start up to this part of a row's largest term are projected silently.
 const SILENT: f64 = 1e-9;
 
 impl<'p> Run<'p> {
     /// Checks the options and the start.
-    pub fn start(program: &'p Program, options: &'p Options) -> Result<Run<'p>, SimulateError> {
-        check(program, options)?;
+    pub fn start(program: &'p Program, options: &Options) -> Result<Run<'p>, SimulateError> {
+        let mut run = Run::blank(program, Arc::new(options.clone()));
+        run.begin()?;
+        Ok(run)
+    }
+
+    /// Workspaces for a program; nothing has begun.
+    pub fn blank(program: &'p Program, options: Arc<Options>) -> Run<'p> {
         let m = &program.mechanics;
-        let n = program.size();
-        let times = sample_times(options)?;
-        let mut parameters = options.parameters.clone();
-        parameters.resize(program.parameters.len(), 0.0);
-        let signs = parameters.len() - program.surfaces.len();
-        parameters[signs..].fill(1.0);
-        let mut state = vec![0.0; program.state.len()];
-        let hamiltonian = matches!(m.dynamics, Dynamics::Hamiltonian(_));
-        let rates = if hamiltonian { &options.start.momentum } else { &options.start.velocity };
-        let given = |list: &[Option<f64>], i: usize| list.get(i).copied().flatten();
-        for (k, &i) in m.free.iter().enumerate() {
-            state[k] = given(&options.start.position, i).unwrap_or(0.0);
-            state[n + k] = given(rates, i).unwrap_or(0.0);
-        }
-        let mut run = Run {
+        let taylor = taylor_of(&options);
+        Run {
             program,
             base: program,
             held: None,
             held_force_zeros: 0,
-            options,
-            taylor: taylor_of(options),
-            until: Time::new(options.until),
-            time: Time::new(options.start.time),
-            state,
-            parameters,
+            until: Time::default(),
+            time: Time::default(),
+            state: vec![0.0; program.state.len()],
+            parameters: Vec::new(),
             frame: Frame::new(&program.frame, &program.layout),
             outputs: program.outputs.clone(),
             settings: program.settings.clone(),
@@ -60,8 +52,8 @@ impl<'p> Run<'p> {
             events: vec![Side::default(); m.events.len()],
             surfaces: vec![Side::default(); program.surfaces.len()],
             restitution: Vec::new(),
-            motion: Motion { model: m.model.name.clone(), ..Motion::default() },
-            sampler: Sampler::new(&times, columns(program)),
+            motion: Motion::default(),
+            sampler: Sampler::new(columns(program)),
             history: History::default(),
             resets: History::default(),
             reset_count: 0,
@@ -73,30 +65,101 @@ impl<'p> Run<'p> {
             worst_energy: 0.0,
             warned: BTreeSet::new(),
             next_knot: None,
-            powers: vec![0.0; taylor_of(options).order.max(8) + 1],
+            powers: vec![0.0; taylor.order.max(8) + 1],
             last_step: 0.0,
             smooth_steps: 0,
             amplifier: None,
-        };
-        run.spread_parameters();
-        run.choose_pieces();
-        run.first_signs();
-        run.look();
-        run.read_restitution()?;
-        run.complete_start(|k, rate| {
+            series: Series::Missing,
+            stalled: 0,
+            crowded: 0,
+            impact_count: 0,
+            last_hit: Vec::new(),
+            keeps_impacts: true,
+            taylor,
+            options,
+        }
+    }
+
+    /// The same workspaces for another simulation: nothing is left of the one before.
+    pub fn restart(&mut self, options: Arc<Options>) -> Result<(), SimulateError> {
+        let same_steps = taylor_of(&options) == self.taylor && options.method == self.options.method;
+        if self.held.is_some() || !same_steps {
+            let keeps_impacts = self.keeps_impacts;
+            *self = Run { keeps_impacts, ..Run::blank(self.base, options) };
+            return self.begin();
+        }
+        self.options = options;
+        self.key = LegKey::default();
+        self.walls.fill(WallState::default());
+        self.events.fill(Side::default());
+        self.surfaces.fill(Side::default());
+        self.motion.clear();
+        self.history.clear();
+        self.resets.clear();
+        self.squeeze.clear();
+        self.largest_terms.clear();
+        self.warned.clear();
+        (self.reset_count, self.steps, self.impact_count) = (0, 0, 0);
+        (self.worst_energy, self.last_step, self.smooth_steps) = (0.0, 0.0, 0);
+        (self.stalled, self.crowded, self.series) = (0, 0, Series::Missing);
+        (self.next_knot, self.amplifier, self.held_force_zeros) = (None, None, 0);
+        self.last_hit.clear();
+        self.begin()
+    }
+
+    fn begin(&mut self) -> Result<(), SimulateError> {
+        let (program, options) = (self.program, Arc::clone(&self.options));
+        check(program, &options)?;
+        let m = &program.mechanics;
+        let n = program.size();
+        self.sampler.restart(&sample_times(&options)?);
+        self.until = Time::new(options.until);
+        self.time = Time::new(options.start.time);
+        let hamiltonian = matches!(m.dynamics, Dynamics::Hamiltonian(_));
+        let rates = if hamiltonian { &options.start.momentum } else { &options.start.velocity };
+        let given = |list: &[Option<f64>], i: usize| list.get(i).copied().flatten();
+        self.state.fill(0.0);
+        for (k, &i) in m.free.iter().enumerate() {
+            self.state[k] = given(&options.start.position, i).unwrap_or(0.0);
+            self.state[n + k] = given(rates, i).unwrap_or(0.0);
+        }
+        self.set_parameters(&options.parameters);
+        self.choose_pieces();
+        self.first_signs();
+        self.look();
+        self.read_restitution()?;
+        self.complete_start(|k, rate| {
             let i = m.free[k];
             if rate { given(rates, i).is_some() } else { given(&options.start.position, i).is_some() }
         })?;
-        run.note_largest_terms();
-        run.check_state()?;
-        run.check_walls()?;
-        run.choose_rows().map_err(|halt| SimulateError::Singular(halt.detail.unwrap_or_default()))?;
-        run.warn_about_rows();
-        run.warn_about_tables();
-        run.expected_energy = run.frame.energy();
-        run.energy_scale = run.frame.energy_scale();
-        run.begin_amplification();
-        Ok(run)
+        self.note_largest_terms();
+        self.check_state()?;
+        self.check_walls()?;
+        self.choose_rows().map_err(|halt| SimulateError::Singular(halt.detail.unwrap_or_default()))?;
+        self.warn_about_rows();
+        self.warn_about_tables();
+        self.expected_energy = self.frame.energy();
+        self.energy_scale = self.frame.energy_scale();
+        self.begin_amplification();
+        Ok(())
+    }
+
+    /// The model's parameters; all signs start positive.
+    fn set_parameters(&mut self, given: &[f64]) {
+        let signs = self.program.parameters.len() - self.program.surfaces.len();
+        let splines = given.len()..signs;
+        let known = self.parameters.len() == self.program.parameters.len()
+            && self.parameters[..given.len()] == *given
+            && splines.is_empty()
+            && self.parameters[signs..].iter().all(|s| *s == 1.0);
+        if known {
+            return;
+        }
+        self.parameters.clear();
+        self.parameters.extend_from_slice(given);
+        self.parameters.resize(signs, 0.0);
+        self.parameters.resize(self.program.parameters.len(), 1.0);
+        self.spread_parameters();
     }
 
     /// Signs of the surfaces at the start, inner ones first.

@@ -5,7 +5,7 @@
 
 use crate::engine::{Time, horner};
 use crate::motion::StopReason;
-use crate::run::{Halt, Run, Side};
+use crate::run::{Halt, Run, Series, Side};
 use carom_mech::model::Method;
 
 /// Steps shorter than this part of the motion's own time scale …
@@ -22,8 +22,8 @@ impl Run<'_> {
         self.options.method == Method::Taylor
     }
 
-    /// The polynomials of the next step, and its length. `fresh`: the series are there already.
-    pub fn expand(&mut self, left: f64, fresh: bool) -> Result<f64, Halt> {
+    /// The polynomials of the next step, and its length.
+    pub fn expand(&mut self, left: f64) -> Result<f64, Halt> {
         let h = match self.options.method {
             Method::Rk4 { step } => {
                 let to_knot =
@@ -32,15 +32,17 @@ impl Run<'_> {
                 self.rk_step(h)?;
                 h
             }
-            Method::Taylor => self.expand_series(left, fresh)?,
+            Method::Taylor => self.expand_series(left)?,
         };
         self.set_powers(h);
         Ok(h)
     }
 
-    fn expand_series(&mut self, left: f64, fresh: bool) -> Result<f64, Halt> {
-        if !fresh {
+    fn expand_series(&mut self, left: f64) -> Result<f64, Halt> {
+        if self.series == Series::Missing {
             self.jet_again()?;
+        }
+        if self.series != Series::Fresh {
             self.audit_noted()?;
             if self.is_constrained() && self.project_noted()? {
                 self.jet_again()?;
@@ -58,12 +60,17 @@ impl Run<'_> {
         }
         self.notice_stiffness(h);
         if self.flow().tape().has_exponentials() {
-            h = h.min((self.options.until - self.options.start.time) / LOOKS);
+            h = h.min(self.longest_step());
         }
         if let Some(knot) = self.next_knot {
             h = h.min(Time::new(knot).minus(self.time)).max(0.0);
         }
         Ok(h.min(left))
+    }
+
+    /// No step is longer where an exponential occurs.
+    pub fn longest_step(&self) -> f64 {
+        (self.options.until - self.options.start.time) / LOOKS
     }
 
     /// h^k, by halves: few roundings and little waiting.
@@ -97,8 +104,8 @@ impl Run<'_> {
     // ---- moving on ---------------------------------------------------------------------------------------
 
     /// Moves on by a whole uneventful step. `last`: it ends exactly at `until`.
-    pub fn pass(&mut self, h: f64, fresh: bool, last: bool) -> Result<(), Halt> {
-        self.see_gaps(h, fresh);
+    pub fn pass(&mut self, h: f64, last: bool) -> Result<(), Halt> {
+        self.see_gaps(h, self.series == Series::Fresh);
         self.move_by(h, last)?;
         if !self.stepping_by_series() {
             self.settle_end()?;
