@@ -45,11 +45,13 @@
 //! | `simulate`, `step`, `noted`, `happening`, `run`, `start`, `sample`, `events`, `project` | the loop and its parts |
 //! | `law`, `momentum`, `lcp`, `linear` | the impact law, for quadratic and for other kinetic energies |
 //! | `impact`, `contact`, `hold`, `zeno`, `squeeze` | what happens at walls |
+//! | `fleet` | many simulations side by side |
 //! | `sensitivity` | how much errors grow |
 
 mod contact;
 pub mod engine;
 mod events;
+mod fleet;
 mod frame;
 mod happening;
 mod hold;
@@ -76,7 +78,9 @@ mod step;
 pub mod switching;
 mod zeno;
 
+pub use fleet::{Fleet, Outcome, Traffic};
 pub use motion::*;
 pub use options::{Options, Progress, Sampling, SimulateError};
 pub use program::Program;
+pub use sample::Columns;
 pub use simulate::{simulate, simulate_with};

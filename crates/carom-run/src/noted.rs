@@ -1,7 +1,8 @@
 //! What every step notes of its start, evaluated along with its series: energies for the audit, sizes of gaps, residuals
 //! of rows. With it an uneventful step needs no frame.
 
-use crate::project::relative;
+use crate::engine::{Balance, Duty};
+use crate::project::{DRIFT, relative};
 use crate::run::{Halt, Run};
 
 /// Where the noted values of a leg are; the order is `Layout::noted`'s.
@@ -30,6 +31,40 @@ impl Run<'_> {
             condition,
             gap_rate_size: condition + 2 * layout.conditions,
         }
+    }
+
+    /// What lanes follow, so that a quiet step in a lane leaves what [`Run::audit_noted`], [`Run::project_noted`] and the
+    /// search for free space would leave.
+    pub fn duty(&self) -> Duty {
+        let places = self.noted_places();
+        let (walls, rows) = (self.walls.len(), self.frame.layout.rows);
+        let others = self.surfaces.len() + self.events.len();
+        let mut duty = Duty {
+            size: (0..walls).map(|w| Some(places.gap_size + w)).chain((0..others).map(|_| None)).collect(),
+            peaks: walls,
+            balance: Some(Balance {
+                value: 0,
+                terms: places.terms..places.gap_size,
+                work: self.program.has_work.then(|| 2 * self.size()),
+            }),
+            drift: DRIFT,
+            ..Duty::default()
+        };
+        if rows > 0 {
+            duty.greatest.extend(places.position + rows..places.position + 2 * rows);
+            duty.greatest.extend(places.rate + rows..places.rate + 2 * rows);
+            duty.greatest.extend(places.gap_size..places.gap_size + walls);
+            duty.residuals.extend((0..rows).map(|r| (places.position + r, r)));
+            duty.residuals.extend((0..rows).map(|r| (places.rate + r, rows + r)));
+        }
+        duty
+    }
+
+    /// The greatest sizes that lanes follow, in the order of [`Run::duty`].
+    pub fn greatest_sizes(&mut self) -> impl Iterator<Item = &mut f64> {
+        let kept = &mut self.largest_terms;
+        let follow = if self.frame.layout.rows > 0 { usize::MAX } else { 0 };
+        kept.row_position.iter_mut().chain(&mut kept.row_rate).chain(&mut kept.gap).take(follow)
     }
 
     /// The absolute sum of the terms of a wall's gap, at the start of the step.

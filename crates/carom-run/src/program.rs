@@ -43,6 +43,8 @@ pub struct Program {
     pub(crate) parameters: Vec<Expr>,
     /// Is there a work variable at the end of the state?
     pub(crate) has_work: bool,
+    /// Does a sample need the accelerations or the reactions?
+    pub(crate) shows_accelerations: bool,
     legs: Mutex<Legs>,
     /// The row that is a wall held closed, if this is the program of such a contact.
     pub(crate) held_row: Option<usize>,
@@ -121,6 +123,8 @@ impl Program {
         let mut extra = accelerations;
         extra.extend(momentum_rates(&mut mechanics));
         let shown = shown(&mut mechanics);
+        let shows_accelerations = !mechanics.rows.is_empty()
+            || shown.iter().any(|&e| extra.iter().any(|&a| mechanics.model.dag.contains(e, a)));
         let outputs = evaluation(&mechanics.model.dag, &extra, shown)?;
         let mut fixed: Vec<Expr> = mechanics.walls.iter().map(|w| w.restitution).collect();
         fixed.extend(surfaces.iter().map(|s| s.value));
@@ -145,6 +149,7 @@ impl Program {
             state: motion_state,
             parameters,
             has_work,
+            shows_accelerations,
             held: mechanics.walls.iter().map(|_| OnceLock::new()).collect(),
             held_row: None,
             legs,

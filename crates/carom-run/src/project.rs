@@ -9,7 +9,7 @@ use crate::motion::StopReason;
 use crate::run::{Halt, Run};
 
 /// Residuals above this many units of rounding are projected away.
-const DRIFT: f64 = 8.0 * f64::EPSILON;
+pub(crate) const DRIFT: f64 = 8.0 * f64::EPSILON;
 /// Newton steps of one projection.
 const MOST_STEPS: usize = 50;
 

@@ -3,6 +3,7 @@
 use crate::engine::{Flow, Time};
 use crate::motion::{Motion, Signal};
 use crate::run::Run;
+use std::ops::Range;
 
 /// The times still to come and the values taken.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +74,56 @@ impl Sampler {
     }
 }
 
+/// Where the columns of a sample are, each list in model order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Columns {
+    /// Every coordinate.
+    pub position: Range<usize>,
+    /// Their rates.
+    pub velocity: Range<usize>,
+    /// Their momenta.
+    pub momentum: Range<usize>,
+    /// E
+    pub hamiltonian: usize,
+    /// T + V
+    pub energy: usize,
+    /// User outputs.
+    pub output: Range<usize>,
+    /// Per driven coordinate.
+    pub driving_force: Range<usize>,
+    /// φ per wall.
+    pub gap: Range<usize>,
+    /// μ per constraint row.
+    pub multiplier: Range<usize>,
+    /// f per wall.
+    pub contact_force: Range<usize>,
+}
+
+impl Columns {
+    /// The columns of a program's samples.
+    pub fn of(program: &crate::program::Program) -> Columns {
+        let m = &program.mechanics;
+        let mut end = 0;
+        let mut next = |count: usize| {
+            end += count;
+            end - count..end
+        };
+        let (count, walls) = (m.model.coordinates.len(), m.walls.len());
+        Columns {
+            position: next(count),
+            velocity: next(count),
+            momentum: next(count),
+            hamiltonian: next(1).start,
+            energy: next(1).start,
+            output: next(m.outputs.len()),
+            driving_force: next(m.drives.len()),
+            gap: next(walls),
+            multiplier: next(m.rows.len()),
+            contact_force: next(walls),
+        }
+    }
+}
+
 /// Names of the columns of a sample, in the order of `Program::outputs`, then multipliers and contact forces.
 pub(crate) fn columns(program: &crate::program::Program) -> Vec<(Kind, String)> {
     let m = &program.mechanics;
@@ -128,6 +179,19 @@ impl Run<'_> {
         let (x, multipliers, forces) = self.reactions(&closed);
         let values = self.shown_at(time, &state, &x, &multipliers, &closed, &forces);
         self.sampler.rows.push((place, time.value(), values));
+    }
+
+    /// Every column of a sample at the present state, in the order of [`Columns`].
+    pub fn shown_now(&mut self) -> Vec<f64> {
+        let closed: Vec<usize> = (0..self.walls.len()).filter(|&w| self.walls[w].closed).collect();
+        let state = self.state.clone();
+        if closed.is_empty() && !self.program.shows_accelerations {
+            let none = vec![0.0; self.size()];
+            return self.shown_at(self.time, &state, &none, &[], &[], &[]);
+        }
+        self.look();
+        let (x, multipliers, forces) = self.reactions(&closed);
+        self.shown_at(self.time, &state, &x, &multipliers, &closed, &forces)
     }
 
     fn shown_at(

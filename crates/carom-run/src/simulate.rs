@@ -241,6 +241,12 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// The largest difference of E from what it should be, relative to max(|T| + |V|).
+    pub fn hamiltonian_drift(&self) -> f64 {
+        let scale = self.energy_scale;
+        if scale > 0.0 { self.worst_energy / scale } else { self.worst_energy }
+    }
+
     /// Ends the motion: last samples, open contacts, audit.
     fn finish(mut self, halt: Halt) -> Motion {
         self.motion.model.clone_from(&self.base.mechanics.model.name);
@@ -250,9 +256,7 @@ impl Run<'_> {
         self.motion.contacts.retain(|c| c.from <= end);
         self.motion.contacts.sort_by(|a, b| a.from.total_cmp(&b.from));
         self.motion.grazes.sort_by(|a, b| a.time.total_cmp(&b.time));
-        let scale = self.energy_scale;
-        self.motion.audit.hamiltonian_drift =
-            if scale > 0.0 { self.worst_energy / scale } else { self.worst_energy };
+        self.motion.audit.hamiltonian_drift = self.hamiltonian_drift();
         self.motion.audit.steps = self.steps;
         self.finish_amplification();
         self.motion.stop = Stop { reason: halt.reason, time: end, detail: halt.detail };

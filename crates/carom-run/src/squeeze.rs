@@ -38,6 +38,11 @@ impl Squeeze {
         self.leg
     }
 
+    /// The largest gap since the last impact, followed elsewhere.
+    pub fn set_largest(&mut self, gap: f64) {
+        self.leg = gap;
+    }
+
     /// A gap seen inside a leg.
     pub fn see(&mut self, gap: f64) {
         if gap > self.leg {

@@ -70,6 +70,8 @@ pub(crate) struct Crowd<const W: usize> {
     expected: Wide<W>,
     worst: Wide<W>,
     scale: Wide<W>,
+    /// Per followed function.
+    greatest: Vec<Wide<W>>,
     steps: [u64; W],
     most_steps: [u64; W],
     /// What the steps lead to.
@@ -90,7 +92,12 @@ impl<const W: usize> Crowd<W> {
             state: vec![0.0; n],
             sides: vec![Wide::ZERO; tape.watched.len()],
             next: vec![Wide::ZERO; n],
-            ledger: Ledger { sides: vec![0.0; tape.watched.len()], ..Ledger::default() },
+            greatest: vec![Wide::ZERO; duty.greatest.len()],
+            ledger: Ledger {
+                sides: vec![0.0; tape.watched.len()],
+                greatest: vec![0.0; duty.greatest.len()],
+                ..Ledger::default()
+            },
             lanes: Lanes::new(tape, taylor.order),
             taylor,
             duty,
@@ -128,6 +135,7 @@ impl<const W: usize> Crowd<W> {
         self.lanes.jet_body::<FUSED>();
         self.step_sizes();
         self.audit();
+        self.residuals();
         self.bounds();
         self.ends();
     }
@@ -188,6 +196,22 @@ impl<const W: usize> Crowd<W> {
         self.scale = scale.zip(self.scale, larger);
     }
 
+    /// The greatest sizes, and which residuals have left rounding.
+    #[inline(always)]
+    fn residuals(&mut self) {
+        for (greatest, &i) in self.greatest.iter_mut().zip(&self.duty.greatest) {
+            *greatest = greatest.zip(self.lanes.noted[i], |g, x| if x > g { x } else { g });
+        }
+        let drift = self.duty.drift;
+        for &(value, size) in &self.duty.residuals {
+            let (value, size) = (self.lanes.noted[value], self.greatest[size]);
+            for i in 0..W {
+                let size = size.0[i].max(f64::MIN_POSITIVE);
+                self.restless[i] |= value.0[i] != 0.0 && value.0[i].abs() / size > drift;
+            }
+        }
+    }
+
     /// Which lanes may meet a zero of a watched function in [0, h].
     #[inline(always)]
     fn bounds(&mut self) {
@@ -235,11 +259,7 @@ impl<const W: usize> Crowd<W> {
         for value in &self.lanes.tape.watched[..self.duty.peaks] {
             match *value {
                 Value::Row(row) => {
-                    let row = self.lanes.row(row);
-                    for k in 1..4 {
-                        let inside = horner(row, h.map(|h| h * f64::from(k) / 4.0));
-                        peak = inside.zip(peak, |x, p| if x > p { x } else { p });
-                    }
+                    peak = self.lanes.row(row)[0].zip(peak, |x, p| if x > p { x } else { p });
                 }
                 Value::Constant(slot) => {
                     for i in 0..W {
@@ -312,16 +332,25 @@ impl<const W: usize> Crowd<W> {
             return self.depart(lane, why, handler);
         }
         self.read_ledger(lane);
+        let mut parameters = std::mem::take(&mut self.parameters[lane]);
         let mut step = LaneStep {
             time: self.time.get(lane),
             size,
             reaches_end: size == self.left.0[lane],
             after: &mut self.state,
             ledger: &mut self.ledger,
+            parameters: &mut parameters,
+            reparametrised: false,
             lane,
             series: &self.lanes,
         };
-        match handler.attend(lane, &mut step) {
+        let verdict = handler.attend(lane, &mut step);
+        let (time, reparametrised) = (step.time, step.reparametrised);
+        if reparametrised {
+            self.lanes.set_parameters(lane, &parameters);
+        }
+        self.parameters[lane] = parameters;
+        match verdict {
             Verdict::Pass => {
                 self.write_sides(lane);
                 if size == self.left.0[lane] {
@@ -329,7 +358,6 @@ impl<const W: usize> Crowd<W> {
                 }
             }
             Verdict::Cut => {
-                let time = step.time;
                 self.next_time.set(lane, time);
                 for (next, x) in self.next.iter_mut().zip(&self.state) {
                     next.0[lane] = *x;
@@ -368,9 +396,13 @@ impl<const W: usize> Crowd<W> {
         start.state.resize(tape.dimension, 0.0);
         start.parameters.resize(tape.parameters, 0.0);
         let mut sides = std::mem::take(&mut start.ledger.sides);
+        let mut greatest = std::mem::take(&mut start.ledger.greatest);
+        greatest.clear();
+        greatest.resize(self.duty.greatest.len(), 0.0);
         sides.clear();
         sides.resize(tape.watched.len(), 0.0);
-        start.ledger = Ledger { most_steps: u64::MAX, longest: f64::INFINITY, sides, ..Ledger::default() };
+        start.ledger =
+            Ledger { most_steps: u64::MAX, longest: f64::INFINITY, sides, greatest, ..Ledger::default() };
         self.active[lane] = handler.board(lane, start);
         if !self.active[lane] {
             self.next_time.set(lane, self.end.get(lane));
@@ -399,6 +431,7 @@ impl<const W: usize> Crowd<W> {
         ledger.expected = self.expected.0[lane];
         ledger.worst = self.worst.0[lane];
         ledger.scale = self.scale.0[lane];
+        ledger.greatest.iter_mut().zip(&self.greatest).for_each(|(x, wide)| *x = wide.0[lane]);
     }
 
     fn write_ledger(&mut self, lane: usize) {
@@ -411,6 +444,7 @@ impl<const W: usize> Crowd<W> {
         self.expected.0[lane] = ledger.expected;
         self.worst.0[lane] = ledger.worst;
         self.scale.0[lane] = ledger.scale;
+        self.greatest.iter_mut().zip(&ledger.greatest).for_each(|(wide, x)| wide.0[lane] = *x);
     }
 
     fn write_sides(&mut self, lane: usize) {

@@ -20,14 +20,21 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// What lanes follow by themselves, for all trajectories alike.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Duty {
     /// Per watched function the noted function that is its size: 4 ε times it is rounding. Empty: none has one.
     pub size: Vec<Option<usize>>,
-    /// So many of the first watched functions have their greatest value followed, at ¼, ½ and ¾ of every step.
+    /// So many of the first watched functions have their greatest value at the starts of steps followed.
     pub peaks: usize,
     /// A balance to audit at the start of every step.
     pub balance: Option<Balance>,
+    /// Noted functions whose greatest values are followed.
+    pub greatest: Vec<usize>,
+    /// Noted functions that should be zero: a step is looked at when one exceeds `drift` times its greatest size, given by
+    /// its place in `greatest`.
+    pub residuals: Vec<(usize, usize)>,
+    /// See `residuals`.
+    pub drift: f64,
 }
 
 /// value = expected + work, up to rounding of the terms.
@@ -60,6 +67,8 @@ pub struct Ledger {
     pub worst: f64,
     /// The largest sum of |terms| so far.
     pub scale: f64,
+    /// The greatest values of `Duty::greatest` so far.
+    pub greatest: Vec<f64>,
 }
 
 /// Where a lane starts.
@@ -115,6 +124,10 @@ pub struct LaneStep<'a> {
     pub after: &'a mut [f64],
     /// What is kept of the trajectory.
     pub ledger: &'a mut Ledger,
+    /// The parameters; with [`Verdict::Cut`] they may change.
+    pub parameters: &'a mut Vec<f64>,
+    /// Have they changed?
+    pub reparametrised: bool,
     pub(super) lane: usize,
     pub(super) series: &'a dyn Series,
 }

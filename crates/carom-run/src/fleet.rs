@@ -1,0 +1,385 @@
+//! Many simulations of one program, side by side in the lanes of the vector unit.
+//!
+//! ```text
+//! queue ──▶ start ──▶ ┌ lane: quiet steps ┐ ──▶ end ──▶ sink
+//!                     └──▲── anything else ┘
+//!                        │         ▼
+//!                     single run: impact, event, projection, contact …, one quiet step
+//! ```
+//!
+//! A lane takes only steps in which nothing happens; every other step is given, series and all, to the single run that
+//! belongs to the lane, which does with it what it would have done alone. When it has taken a quiet step again and its
+//! equations are those of the lanes, it goes back.
+//!
+//! Promise: a trajectory's outcome is that of [`crate::simulate`] with the same options, bit by bit, whatever its
+//! neighbours, the width of the lanes and the order of the queue.
+
+use crate::engine::{Ensemble, Handler, Instructions, LaneStart, LaneStep, Leave, Ledger, Time, Verdict};
+use crate::motion::{EventRecord, Impact, Stop, StopReason};
+use crate::options::{Options, Sampling, SimulateError};
+use crate::program::{LegKey, Program};
+use crate::run::{Halt, Run, Series};
+use carom_mech::model::Method;
+use std::sync::Arc;
+
+/// What became of a trajectory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// Why and when it ended.
+    pub stop: Stop,
+    /// Everything a sample shows, at the end; see [`crate::Columns`].
+    pub values: Vec<f64>,
+    /// How many impacts there were.
+    pub impact_count: u64,
+    /// The impacts, if they were asked for.
+    pub impacts: Vec<Impact>,
+    /// User events.
+    pub events: Vec<EventRecord>,
+    /// As in [`crate::Audit`].
+    pub hamiltonian_drift: f64,
+    /// Steps taken.
+    pub steps: u64,
+}
+
+/// Lanes and single runs for simulations of one program, used again and again.
+pub struct Fleet<'p> {
+    program: &'p Program,
+    keeps_impacts: bool,
+    instructions: Option<Instructions>,
+    /// Single runs, one per lane.
+    runs: Vec<Run<'p>>,
+    lanes: Option<Line>,
+}
+
+/// The lanes, and the equations they are for.
+struct Line {
+    key: LegKey,
+    tolerance: f64,
+    ensemble: Ensemble,
+    /// Do its equations limit the length of a step?
+    bounded: bool,
+}
+
+/// Where trajectories come from, where outcomes go, and whether to go on.
+pub trait Traffic {
+    /// The next trajectory: its number and its options. What they say about samples is not heeded.
+    fn next(&mut self) -> Option<(u64, Options)>;
+    /// Takes what became of a trajectory; in the order they end.
+    fn take(&mut self, index: u64, outcome: Result<Outcome, SimulateError>);
+    /// Asked now and then; if not, what is under way is dropped.
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+}
+
+impl<'p> Fleet<'p> {
+    /// A fleet for a program. `keeps_impacts`: outcomes list the impacts.
+    pub fn new(program: &'p Program, keeps_impacts: bool) -> Fleet<'p> {
+        Fleet { program, keeps_impacts, instructions: None, runs: Vec::new(), lanes: None }
+    }
+
+    /// The same with these instructions; where the processor lacks them every run is single.
+    #[must_use]
+    pub fn with_instructions(mut self, instructions: Instructions) -> Fleet<'p> {
+        self.instructions = Some(instructions);
+        self
+    }
+
+    /// Simulates everything the traffic has. Returns how many steps were taken by lanes alone.
+    pub fn run(&mut self, traffic: &mut dyn Traffic) -> u64 {
+        let mut line = self.lanes.take();
+        let mut crew = Crew {
+            program: self.program,
+            keeps_impacts: self.keeps_impacts,
+            runs: &mut self.runs,
+            riders: Vec::new(),
+            key: LegKey::default(),
+            bounded: false,
+            stopped: false,
+            attended: 0,
+            waiting: None,
+            traffic,
+        };
+        // The first trajectory says which equations the lanes are for.
+        while let Some((index, options)) = crew.next() {
+            let run = crew.lane(0);
+            if let Err(error) = run.restart(Arc::clone(&options)) {
+                crew.traffic.take(index, Err(error));
+                continue;
+            }
+            let suits =
+                line.as_ref().is_some_and(|line| line.key == run.key && line.tolerance == options.tolerance);
+            if !suits {
+                line = Line::new(run, self.instructions);
+            }
+            crew.waiting = Some((index, options));
+            break;
+        }
+        let steps = match &mut line {
+            Some(line) => {
+                crew.key.clone_from(&line.key);
+                crew.bounded = line.bounded;
+                line.ensemble.run(&mut crew)
+            }
+            None => {
+                while crew.embark(0) {}
+                0
+            }
+        };
+        let quiet = steps - crew.attended;
+        self.lanes = line;
+        quiet
+    }
+}
+
+impl Line {
+    /// Lanes for the equations a run begins with; `None` where only single runs can do it.
+    fn new(run: &Run<'_>, instructions: Option<Instructions>) -> Option<Line> {
+        let single = run.options.method != Method::Taylor
+            || run.options.sensitivity
+            || run.next_knot.is_some()
+            || run.is_degenerate();
+        if single {
+            return None;
+        }
+        let tape = run.program.leg(&run.key).ok()?;
+        let (duty, taylor) = (run.duty(), run.taylor);
+        let bounded = tape.has_exponentials();
+        let ensemble = match instructions {
+            None => Ensemble::new(tape, taylor, duty),
+            Some(instructions) => Ensemble::with(instructions, tape, taylor, duty),
+        };
+        Some(Line { key: run.key.clone(), tolerance: run.options.tolerance, ensemble: ensemble?, bounded })
+    }
+}
+
+/// The single runs of the lanes, at work.
+struct Crew<'a, 'p> {
+    program: &'p Program,
+    keeps_impacts: bool,
+    runs: &'a mut Vec<Run<'p>>,
+    /// Which trajectory is in which lane.
+    riders: Vec<u64>,
+    key: LegKey,
+    bounded: bool,
+    stopped: bool,
+    /// Steps of lanes that single runs took over.
+    attended: u64,
+    waiting: Option<(u64, Arc<Options>)>,
+    traffic: &'a mut dyn Traffic,
+}
+
+impl<'p> Crew<'_, 'p> {
+    fn next(&mut self) -> Option<(u64, Arc<Options>)> {
+        if self.stopped {
+            return None;
+        }
+        self.waiting.take().or_else(|| {
+            let (index, mut options) = self.traffic.next()?;
+            options.sampling = Sampling::Even(0);
+            Some((index, Arc::new(options)))
+        })
+    }
+
+    /// The single run of a lane.
+    fn lane(&mut self, lane: usize) -> &mut Run<'p> {
+        while self.runs.len() <= lane {
+            let options = Options::of(&self.program.mechanics.model);
+            let mut run = Run::blank(self.program, Arc::new(options));
+            run.keeps_impacts = self.keeps_impacts;
+            self.runs.push(run);
+        }
+        self.riders.resize(self.runs.len(), 0);
+        &mut self.runs[lane]
+    }
+
+    /// Begins the next trajectory; false when there is none. Without lanes it is simulated to its end.
+    fn embark(&mut self, lane: usize) -> bool {
+        let Some((index, options)) = self.next() else { return false };
+        let run = self.lane(lane);
+        match run.restart(options) {
+            Ok(()) => {
+                let begun = run.first_leg();
+                self.riders[lane] = index;
+                if let Err(halt) = begun {
+                    self.conclude(lane, halt);
+                } else {
+                    self.alone(lane, false);
+                }
+            }
+            Err(error) => self.traffic.take(index, Err(error)),
+        }
+        true
+    }
+
+    /// Goes on with the single run of a lane to its end, or, if `back`, until the lane can have it. True if it can.
+    fn alone(&mut self, lane: usize, back: bool) -> bool {
+        loop {
+            if back && self.suits_lane(lane) {
+                return true;
+            }
+            let traffic = &mut self.traffic;
+            match self.runs[lane].turn(&mut |_| traffic.goes_on()) {
+                Ok(false) => {}
+                Ok(true) => {
+                    self.conclude(lane, Halt { reason: StopReason::Reached, detail: None });
+                    return false;
+                }
+                Err(halt) => {
+                    self.conclude(lane, halt);
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Can a lane take the next step?
+    fn suits_lane(&self, lane: usize) -> bool {
+        let run = &self.runs[lane];
+        run.series == Series::Missing && run.held.is_none() && run.key == self.key
+    }
+
+    /// Hands over the outcome.
+    fn conclude(&mut self, lane: usize, halt: Halt) {
+        if halt.reason == StopReason::Interrupted {
+            self.stopped = true;
+            return;
+        }
+        let run = &mut self.runs[lane];
+        let outcome = Outcome {
+            stop: Stop { reason: halt.reason, time: run.time.value(), detail: halt.detail },
+            values: run.shown_now(),
+            impact_count: run.impact_count,
+            impacts: std::mem::take(&mut run.motion.impacts),
+            events: std::mem::take(&mut run.motion.events),
+            hamiltonian_drift: run.hamiltonian_drift(),
+            steps: run.steps,
+        };
+        self.traffic.take(self.riders[lane], Ok(outcome));
+    }
+
+    /// What the single run must know of its quiet steps.
+    fn read(&mut self, lane: usize, time: Time, ledger: &Ledger) {
+        let run = &mut self.runs[lane];
+        run.time = time;
+        run.steps = ledger.steps;
+        run.squeeze.set_largest(ledger.peak);
+        (run.worst_energy, run.energy_scale) = (ledger.worst, ledger.scale);
+        for (kept, seen) in run.greatest_sizes().zip(&ledger.greatest) {
+            *kept = *seen;
+        }
+    }
+
+    /// What the lane must know to go on.
+    fn write(&mut self, lane: usize, ledger: &mut Ledger) {
+        let run = &mut self.runs[lane];
+        ledger.steps = run.steps;
+        ledger.most_steps = run.options.max_steps;
+        ledger.longest = if self.bounded { run.longest_step() } else { f64::INFINITY };
+        let signs = run.surfaces.iter().chain(&run.events).map(|side| side.sign);
+        let sides = std::iter::repeat_n(1.0, run.walls.len()).chain(signs);
+        ledger.sides.iter_mut().zip(sides).for_each(|(side, sign)| *side = sign);
+        ledger.peak = run.squeeze.largest();
+        ledger.expected = run.expected_energy;
+        (ledger.worst, ledger.scale) = (run.worst_energy, run.energy_scale);
+        for (kept, seen) in ledger.greatest.iter_mut().zip(run.greatest_sizes()) {
+            *kept = *seen;
+        }
+    }
+
+    /// The whole trajectory once more, alone: a quantity was not finite on the way.
+    fn again(&mut self, lane: usize) {
+        let run = &mut self.runs[lane];
+        let options = Arc::clone(&run.options);
+        // It has begun before.
+        if run.restart(options).is_ok() {
+            match run.first_leg() {
+                Ok(()) => {
+                    self.alone(lane, false);
+                }
+                Err(halt) => self.conclude(lane, halt),
+            }
+        }
+    }
+}
+
+impl Handler for Crew<'_, '_> {
+    fn board(&mut self, lane: usize, start: &mut LaneStart) -> bool {
+        loop {
+            let Some((index, options)) = self.next() else { return false };
+            let run = self.lane(lane);
+            if let Err(error) = run.restart(options) {
+                self.traffic.take(index, Err(error));
+                continue;
+            }
+            let begun = run.first_leg();
+            self.riders[lane] = index;
+            match begun {
+                Err(halt) => self.conclude(lane, halt),
+                Ok(()) if self.alone(lane, true) => {
+                    let run = &self.runs[lane];
+                    (start.time, start.end) = (run.time, run.until);
+                    start.state.copy_from_slice(&run.state);
+                    start.parameters.copy_from_slice(&run.parameters);
+                    self.write(lane, &mut start.ledger);
+                    return true;
+                }
+                Ok(()) => {}
+            }
+        }
+    }
+
+    fn attend(&mut self, lane: usize, step: &mut LaneStep<'_>) -> Verdict {
+        self.attended += 1;
+        if !(step.ledger.worst.is_finite() && step.ledger.scale.is_finite()) {
+            return Verdict::Leave;
+        }
+        self.read(lane, step.time, step.ledger);
+        let run = &mut self.runs[lane];
+        // The loop counts the step itself.
+        run.steps -= 1;
+        for i in 0..run.state.len() {
+            step.state(i, &mut run.state[i..=i]);
+        }
+        run.adopt(step);
+        run.series = Series::Given;
+        if !self.alone(lane, true) {
+            self.riders[lane] = GONE;
+            return Verdict::Leave;
+        }
+        let run = &self.runs[lane];
+        step.time = run.time;
+        step.after.copy_from_slice(&run.state);
+        if *step.parameters != run.parameters {
+            step.parameters.clone_from(&run.parameters);
+            step.reparametrised = true;
+        }
+        self.write(lane, step.ledger);
+        Verdict::Cut
+    }
+
+    fn leave(&mut self, lane: usize, why: Leave, time: Time, state: &[f64], ledger: &Ledger) {
+        if self.riders[lane] == GONE {
+            return;
+        }
+        if why == Leave::NotFinite || !(ledger.worst.is_finite() && ledger.scale.is_finite()) {
+            return self.again(lane);
+        }
+        self.read(lane, time, ledger);
+        let run = &mut self.runs[lane];
+        run.state.copy_from_slice(state);
+        run.series = Series::Missing;
+        if why == Leave::NeedsPivoting {
+            // The loop counts the step itself.
+            run.steps -= 1;
+        }
+        self.alone(lane, false);
+    }
+
+    fn goes_on(&mut self) -> bool {
+        !self.stopped && self.traffic.goes_on()
+    }
+}
+
+/// The rider of a lane whose trajectory has been concluded.
+const GONE: u64 = u64::MAX;

@@ -1,0 +1,157 @@
+//! Fleets against single simulations, bit by bit.
+
+mod common;
+
+use carom_run::engine::Instructions;
+use carom_run::{
+    Columns, Fleet, Motion, Options, Outcome, Program, Sampling, SimulateError, Traffic, simulate,
+};
+
+/// Numbers in [−1, 1) that look random.
+fn noise(i: u64, j: u64) -> f64 {
+    let mut x = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (j + 1).wrapping_mul(0xd1b5_4a32_d192_ed03);
+    for _ in 0..3 {
+        x ^= x >> 29;
+        x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    }
+    (x >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
+/// A queue of options and what became of them.
+struct Queue {
+    options: Vec<Options>,
+    order: Vec<usize>,
+    next: usize,
+    outcomes: Vec<Option<Result<Outcome, SimulateError>>>,
+}
+
+impl Queue {
+    fn new(options: Vec<Options>, order: Vec<usize>) -> Queue {
+        Queue { outcomes: vec![None; options.len()], options, order, next: 0 }
+    }
+}
+
+impl Traffic for Queue {
+    fn next(&mut self) -> Option<(u64, Options)> {
+        let index = *self.order.get(self.next)?;
+        self.next += 1;
+        Some((index as u64, self.options[index].clone()))
+    }
+    fn take(&mut self, index: u64, outcome: Result<Outcome, SimulateError>) {
+        assert!(self.outcomes[index as usize].replace(outcome).is_none(), "one outcome per trajectory");
+    }
+}
+
+/// Starts around the model's own: positions and rates moved by up to `reach`.
+fn starts(options: &Options, count: u64, reach: f64, until: f64) -> Vec<Options> {
+    (0..count)
+        .map(|i| {
+            let mut options = options.clone();
+            let start = &mut options.start;
+            let lists = [&mut start.position, &mut start.velocity, &mut start.momentum];
+            for (k, list) in lists.into_iter().enumerate() {
+                for (j, x) in list.iter_mut().enumerate() {
+                    if let Some(x) = x {
+                        *x += reach * noise(i, (100 * k + j) as u64);
+                    }
+                }
+            }
+            options.start.project = true;
+            options.until = until;
+            options.sampling = Sampling::At(vec![until]);
+            options
+        })
+        .collect()
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|x| x.to_bits()).collect()
+}
+
+#[track_caller]
+fn same(name: &str, columns: &Columns, outcome: &Outcome, motion: &Motion) {
+    assert_eq!(outcome.stop, motion.stop, "{name}");
+    assert_eq!(outcome.impact_count, motion.impacts.len() as u64, "{name}");
+    assert_eq!(outcome.impacts, motion.impacts, "{name}");
+    assert_eq!(outcome.events, motion.events, "{name}");
+    assert_eq!(outcome.steps, motion.audit.steps, "{name}");
+    assert_eq!(outcome.hamiltonian_drift.to_bits(), motion.audit.hamiltonian_drift.to_bits(), "{name}");
+    if motion.time.is_empty() {
+        return;
+    }
+    for (range, signals) in [
+        (&columns.position, &motion.position),
+        (&columns.velocity, &motion.velocity),
+        (&columns.momentum, &motion.momentum),
+        (&columns.output, &motion.output),
+        (&columns.gap, &motion.gap),
+        (&columns.multiplier, &motion.multiplier),
+        (&columns.driving_force, &motion.driving_force),
+        (&columns.contact_force, &motion.contact_force),
+    ] {
+        let last: Vec<f64> = signals.iter().map(|s| s.values[0]).collect();
+        assert_eq!(bits(&outcome.values[range.clone()]), bits(&last), "{name}");
+    }
+    assert_eq!(outcome.values[columns.hamiltonian].to_bits(), motion.hamiltonian[0].to_bits(), "{name}");
+}
+
+/// Returns the part of the steps that lanes took alone.
+fn compare(name: &str, program: &Program, all: &[Options]) -> f64 {
+    let (mut quiet, mut total) = (0, 0);
+    let motions: Vec<Result<Motion, SimulateError>> = all.iter().map(|o| simulate(program, o)).collect();
+    let columns = Columns::of(program);
+    let forward: Vec<usize> = (0..all.len()).collect();
+    let backward: Vec<usize> = (0..all.len()).rev().collect();
+    let mut fleets = vec![(Fleet::new(program, true), forward.clone())];
+    for instructions in [Instructions::Avx2, Instructions::Portable] {
+        fleets.push((Fleet::new(program, true).with_instructions(instructions), backward.clone()));
+    }
+    for (mut fleet, order) in fleets {
+        // Twice: nothing is left of a trajectory for the next.
+        for _ in 0..2 {
+            let mut queue = Queue::new(all.to_vec(), order.clone());
+            quiet = fleet.run(&mut queue);
+            total = queue.outcomes.iter().flatten().flatten().map(|o| o.steps).sum();
+            for (i, (outcome, motion)) in queue.outcomes.iter().zip(&motions).enumerate() {
+                let name = format!("{name}, trajectory {i}");
+                match (outcome.as_ref().expect(&name), motion) {
+                    (Ok(outcome), Ok(motion)) => same(&name, &columns, outcome, motion),
+                    (Err(ours), Err(theirs)) => assert_eq!(ours, theirs, "{name}"),
+                    (ours, _) => panic!("{name}: {ours:?}"),
+                }
+            }
+        }
+    }
+    quiet as f64 / f64::max(total as f64, 1.0)
+}
+
+fn gallery(name: &str) -> (Program, Options) {
+    let path = format!("{}/../../models/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    common::program(&std::fs::read_to_string(path).unwrap())
+}
+
+#[test]
+fn every_gallery_model_gives_the_bits_of_single_simulations() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .map(|p| p.file_stem().unwrap().to_string_lossy().to_string())
+        .collect();
+    names.sort();
+    for name in names {
+        let (program, options) = gallery(&name);
+        let until = options.start.time + 0.2 * (options.until - options.start.time).min(20.0);
+        let mut all = starts(&options, 19, 0.05, until);
+        all.push(Options { sampling: Sampling::At(vec![until]), until, ..options });
+        compare(&name, &program, &all);
+    }
+}
+
+#[test]
+fn wide_starts_of_the_double_pendulum_meet_their_wall_alike() {
+    let (program, options) = gallery("double_pendulum_wall");
+    let quiet = compare("double pendulum", &program, &starts(&options, 40, 1.5, 5.0));
+    assert!(quiet > 0.9, "lanes take nearly all steps: {quiet}");
+}
