@@ -11,7 +11,7 @@ use super::ensemble::{Duty, Handler, LaneStart, LaneStep, Leave, Ledger, Series,
 use super::lanes::{Lanes, Wide};
 use super::simd::{Level, round};
 use super::tape::{Row, Tape, Value};
-use super::taylor::{Taylor, larger, radius, smaller, state_scale, watched_scale};
+use super::taylor::{Taylor, larger, radius, scale, smaller, with_watched};
 use super::time::Time;
 use std::sync::Arc;
 
@@ -148,25 +148,24 @@ impl<const W: usize> Crowd<W> {
         let mut largest = [Wide::<W>::ZERO; 3];
         for i in 0..tape.dimension {
             let row = self.lanes.row(i as Row);
-            let inverse = row[0].map(|x| 1.0 / state_scale(x));
+            let inverse = row[0].map(|x| 1.0 / scale(x));
             for (back, l) in largest.iter_mut().enumerate() {
                 *l = l.zip(row[n - back].zip(inverse, |c, i| c.abs() * i), larger);
             }
         }
         let mut rho = radii(n, &largest);
-        for value in &tape.watched {
-            let Value::Row(row) = value else { continue };
-            let row = self.lanes.row(*row);
-            let mut inverse = rho;
-            for i in 0..W {
-                inverse.0[i] = 1.0 / watched_scale(row[0].0[i], row[1].0[i], rho.0[i]);
+        if !tape.watched.is_empty() {
+            for value in &tape.watched {
+                let Value::Row(row) = value else { continue };
+                let row = self.lanes.row(*row);
+                for i in 0..W {
+                    let all = [largest[0].0[i], largest[1].0[i], largest[2].0[i]];
+                    let tail = [row[n].0[i], row[n - 1].0[i], row[n - 2].0[i]];
+                    let all = with_watched(all, tail, [row[0].0[i], row[1].0[i]], rho.0[i]);
+                    (largest[0].0[i], largest[1].0[i], largest[2].0[i]) = (all[0], all[1], all[2]);
+                }
             }
-            let mut tail = [Wide::<W>::ZERO; 3];
-            for (back, t) in tail.iter_mut().enumerate() {
-                *t = row[n - back].zip(inverse, |c, i| c.abs() * i);
-            }
-            let own = radii(n, &tail);
-            rho = rho.zip(own, smaller);
+            rho = radii(n, &largest);
         }
         let factor = self.taylor.factor;
         let natural = rho.map(|r| r * factor);
