@@ -112,8 +112,8 @@ fn logarithm(c: f64) -> f64 {
     let bits = c.to_bits();
     let exponent = f64::from_bits((bits >> 52) | TWO_52) - (f64::from_bits(TWO_52) + 1023.0);
     let m = f64::from_bits(bits & ((1 << 52) - 1) | 1.0_f64.to_bits()) - 1.0;
-    let series = 1.441_965_616
-        + m * (-0.709_662_809 + m * (0.417_595_735 + m * (-0.196_269_567 + m * 0.046_385_327)));
+    let series =
+        1.441_965_616 + m * (-0.709_662_809 + m * (0.417_595_735 + m * (-0.196_269_567 + m * 0.046_385_327)));
     let log = exponent + m * series;
     let log = if c < 1e-300 { f64::NEG_INFINITY } else { log };
     if c < f64::INFINITY { log } else { f64::NAN }
