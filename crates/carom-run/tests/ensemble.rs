@@ -98,7 +98,7 @@ fn every_lane_gives_the_bits_of_a_single_run_whatever_the_width() {
         let taylor = Taylor::new(1e-12);
         let with = |i| Ensemble::with(i, tape.clone(), taylor, Duty::default());
         let made = [Instructions::Avx512, Instructions::Avx2, Instructions::Portable].map(with);
-        let made = made.into_iter().flatten().chain(Ensemble::narrow(tape.clone(), taylor, Duty::default()));
+        let made = made.into_iter().flatten().chain(Ensemble::wide(tape.clone(), taylor, Duty::default()));
         for mut ensemble in made {
             let mut queue = Queue::new(n, absolute, 37);
             ensemble.run(&mut queue);

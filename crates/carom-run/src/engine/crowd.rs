@@ -8,8 +8,9 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::ensemble::{Duty, Handler, LaneStart, LaneStep, Leave, Ledger, Series, Verdict};
-use super::lanes::{Lanes, Wide};
-use super::simd::{Level, round};
+use super::element::{Element, Wide};
+use super::lanes::Lanes;
+use super::simd::{Kernel, Level, dispatch};
 use super::tape::{Row, Tape, Value};
 use super::taylor::{Taylor, larger, radius, scale, smaller, with_watched};
 use super::time::Time;
@@ -53,8 +54,7 @@ pub(crate) struct Crowd<const W: usize> {
     lanes: Lanes<W>,
     taylor: Taylor,
     duty: Duty,
-    /// `None`: portable code.
-    level: Option<Level>,
+    level: Level,
     active: [bool; W],
     time: Times<W>,
     end: Times<W>,
@@ -86,7 +86,7 @@ pub(crate) struct Crowd<const W: usize> {
 }
 
 impl<const W: usize> Crowd<W> {
-    pub(super) fn new(tape: Arc<Tape>, taylor: Taylor, duty: Duty, level: Option<Level>) -> Crowd<W> {
+    pub(super) fn new(tape: Arc<Tape>, taylor: Taylor, duty: Duty, level: Level) -> Crowd<W> {
         let n = tape.dimension;
         Crowd {
             state: vec![0.0; n],
@@ -98,7 +98,7 @@ impl<const W: usize> Crowd<W> {
                 greatest: vec![0.0; duty.greatest.len()],
                 ..Ledger::default()
             },
-            lanes: Lanes::new(tape, taylor.order),
+            lanes: Lanes::new(tape, taylor.order, level),
             taylor,
             duty,
             level,
@@ -125,19 +125,14 @@ impl<const W: usize> Crowd<W> {
     // ---- all lanes together ------------------------------------------------------------------------------
 
     /// Jets, step sizes, bounds, ledgers and end states of all lanes.
-    #[inline(always)]
-    pub(crate) fn round_body<const FUSED: bool>(&mut self) {
+    fn round(&mut self) {
         let n = self.lanes.tape.dimension;
         for i in 0..W {
             self.left.0[i] = self.end.get(i).minus(self.time.get(i));
         }
         self.lanes.current[n] = self.time.hi;
-        self.lanes.jet_body::<FUSED>();
-        self.step_sizes();
-        self.audit();
-        self.residuals();
-        self.bounds();
-        self.ends();
+        self.lanes.jet(self.level);
+        dispatch(self.level, Round(self));
     }
 
     /// As `Taylor::step_size`, then cut to the longest step and the time left.
@@ -294,10 +289,7 @@ impl<const W: usize> Crowd<W> {
                 self.active = [false; W];
                 break;
             }
-            match self.level {
-                Some(level) => round(level, self),
-                None => self.round_body::<true>(),
-            }
+            self.round();
             for lane in 0..W {
                 if !self.active[lane] {
                     continue;
@@ -494,4 +486,18 @@ fn radii<const W: usize>(n: usize, [a, b, c]: &[Wide<W>; 3]) -> Wide<W> {
         r.0[i] = radius(n, [a.0[i], b.0[i], c.0[i]]);
     }
     r
+}
+
+/// What is made of the series of all lanes.
+struct Round<'a, const W: usize>(&'a mut Crowd<W>);
+
+impl<const W: usize> Kernel for Round<'_, W> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        self.0.step_sizes();
+        self.0.audit();
+        self.0.residuals();
+        self.0.bounds();
+        self.0.ends();
+    }
 }

@@ -122,6 +122,19 @@ impl Elimination {
         Some(Elimination { order, starts, columns, places })
     }
 
+    /// Every entry of L, in the order of the unknowns.
+    pub(crate) fn dense(size: usize, entries: &[(u32, u32)]) -> Elimination {
+        let row = |i: u32| i * i.saturating_sub(1) / 2;
+        let place =
+            |&(i, j): &(u32, u32)| if i == j { Place::Diagonal(i) } else { Place::Lower(row(i) + j) };
+        Elimination {
+            order: (0..size as u32).collect(),
+            starts: (0..=size as u32).map(row).collect(),
+            columns: (0..size as u32).flat_map(|i| 0..i).collect(),
+            places: entries.iter().map(place).collect(),
+        }
+    }
+
     /// The entries of row i of L.
     #[inline(always)]
     pub(crate) fn row(&self, i: usize) -> std::ops::Range<usize> {

@@ -184,11 +184,11 @@ pub(super) trait Series {
 /// The instructions lanes are made of. All give the same bits where multiply and add are fused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Instructions {
-    /// 512 bits, 16 lanes.
+    /// 512 bits, and machine code for lanes.
     Avx512,
-    /// 256 bits, 8 lanes.
+    /// 256 bits.
     Avx2,
-    /// Whatever the compiler makes of it, 8 lanes; fused operations by the library.
+    /// Whatever the compiler makes of it; fused operations by the library.
     Portable,
 }
 
@@ -205,38 +205,27 @@ enum Width {
 impl Ensemble {
     /// Lanes for a tape; `None` when a block is not symmetric (its pivots would differ from lane to lane).
     pub fn new(tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Option<Ensemble> {
-        supported(&tape).then(|| {
-            let level = Level::detect();
-            Ensemble(if level == Level::Avx512 {
-                Width::Sixteen(Box::new(Crowd::new(tape, taylor, duty, Some(level))))
-            } else {
-                Width::Eight(Box::new(Crowd::new(tape, taylor, duty, Some(level))))
-            })
-        })
+        let eight = |tape| Width::Eight(Box::new(Crowd::new(tape, taylor, duty, Level::detect())));
+        supported(&tape).then(|| Ensemble(eight(tape)))
     }
 
-    /// The same with eight lanes, whatever the processor: the same bits.
-    pub fn narrow(tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Option<Ensemble> {
-        let level = Some(Level::detect());
-        supported(&tape).then(|| Ensemble(Width::Eight(Box::new(Crowd::new(tape, taylor, duty, level)))))
+    /// The same with sixteen lanes and without machine code: the same bits.
+    pub fn wide(tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Option<Ensemble> {
+        let sixteen = |tape| Width::Sixteen(Box::new(Crowd::new(tape, taylor, duty, Level::detect())));
+        supported(&tape).then(|| Ensemble(sixteen(tape)))
     }
 
     /// The same with these instructions, the same bits; `None` also when the processor does not have them.
     pub fn with(instructions: Instructions, tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Option<Ensemble> {
         let best = Level::detect();
         let level = match instructions {
-            Instructions::Avx512 if best == Level::Avx512 => Some(Level::Avx512),
-            Instructions::Avx2 if best != Level::Plain => Some(Level::Avx2),
-            Instructions::Portable => None,
+            Instructions::Avx512 if best == Level::Avx512 => Level::Avx512,
+            Instructions::Avx2 if best != Level::Plain => Level::Avx2,
+            Instructions::Portable => Level::Library,
             _ => return None,
         };
-        supported(&tape).then(|| {
-            Ensemble(if instructions == Instructions::Avx512 {
-                Width::Sixteen(Box::new(Crowd::new(tape, taylor, duty, level)))
-            } else {
-                Width::Eight(Box::new(Crowd::new(tape, taylor, duty, level)))
-            })
-        })
+        let eight = |tape| Width::Eight(Box::new(Crowd::new(tape, taylor, duty, level)));
+        supported(&tape).then(|| Ensemble(eight(tape)))
     }
 
     /// Number of lanes.

@@ -62,11 +62,6 @@ impl Factor {
         }
     }
 
-    /// L below and 1/D on the diagonal of a dense matrix that was factored without pivoting.
-    pub(crate) fn symmetric(&self) -> Option<&[f64]> {
-        (self.kind == Kind::Dense).then_some(&self.a)
-    }
-
     /// Factors the block's matrix, whose entries `value` gives.
     /// On failure: the row without pivot, and its size relative to the row before elimination.
     pub(crate) fn factor(&mut self, block: &Block, value: impl Fn(Value) -> f64) -> Result<(), (usize, f64)> {

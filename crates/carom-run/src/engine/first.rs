@@ -1,10 +1,13 @@
 //! Order 0 of a tape: constants from parameters, values at a state.
 
 use super::factor::Factor;
+use super::layout::Layout;
 use super::sincos::sin_cos;
 use super::system::Singular;
-use super::tape::{ConstantOp, Op, Row, Start, Tape, Value};
+use super::tape::{ConstantOp, Op, Row, Slot, Start, Tape, Value};
 use carom_expr::{Rational, evaluate_function};
+
+const ZERO: Slot = 0;
 
 /// Everything that depends on parameters only.
 pub(crate) fn constants(tape: &Tape, parameters: &[f64], into: &mut [f64]) {
@@ -26,96 +29,94 @@ pub(crate) fn constants(tape: &Tape, parameters: &[f64], into: &mut [f64]) {
 /// The value of every row, given state and time in the first ones. Blocks are factored and solved.
 pub(crate) fn values(
     tape: &Tape,
-    constants: &[f64],
+    layout: &Layout,
+    arena: &mut [f64],
     factors: &mut [Factor],
-    values: &mut [f64],
 ) -> Result<(), Singular> {
-    for op in &tape.ops {
-        let first = |row: Row| values[row as usize];
-        let (out, value) = match op {
-            Op::Dot { out, constant, linear, products } => {
-                let mut sum = constants[*constant as usize];
-                for l in linear {
-                    sum += constants[l.coefficient as usize] * first(l.a);
-                }
-                for p in products {
-                    sum += constants[p.coefficient as usize] * (first(p.a) * first(p.b));
-                }
-                (*out, sum)
-            }
-            Op::Divide { out, a, b } => (*out, value(*a, constants, values) / first(*b)),
-            Op::Euler { out, .. } => (*out, 0.0),
-            Op::SinCos { u, sin, cos, .. } => {
-                let (s, c) = sin_cos(first(*u));
-                values[*sin as usize] = s;
-                (*cos, c)
-            }
-            Op::SinhCosh { u, sinh, cosh, .. } => {
-                let u = first(*u);
-                values[*sinh as usize] = u.sinh();
-                (*cosh, u.cosh())
-            }
-            Op::Tan { u, tan, weight, hyperbolic, .. } => {
-                let u = first(*u);
-                let t = if *hyperbolic { u.tanh() } else { u.tan() };
-                values[*tan as usize] = t;
-                // 1 − tanh² cancels for large u, 1/cosh² does not.
-                (*weight, if *hyperbolic { (1.0 / u.cosh()).powi(2) } else { 1.0 + t * t })
-            }
-            Op::Sqrt { out, u } => (*out, first(*u).sqrt()),
-            Op::Power { out, u, dr, exponent, .. } => {
-                values[*dr as usize] = 0.0;
-                (*out, power(values[*u as usize], constants[*exponent as usize]))
-            }
-            Op::Exp { out, start, .. } | Op::Integrate { out, start, .. } => {
-                let at = |v: Value| value(v, constants, values);
-                (
-                    *out,
-                    match *start {
-                        Start::Function(f, u) => evaluate_function(f, first(u), 0.0),
-                        Start::Function2(f, a, b) => evaluate_function(f, at(a), at(b)),
-                        Start::Power(a, b) => at(a).powf(at(b)),
-                    },
-                )
-            }
-            Op::Solve { block } => {
-                solve(tape, *block as usize, constants, factors, values)?;
-                continue;
-            }
-        };
-        values[out as usize] = value;
-    }
-    Ok(())
+    tape.ops.iter().try_for_each(|op| value(tape, layout, arena, factors, op))
 }
 
-/// The value of a constant or a row.
-pub(crate) fn value(value: Value, constants: &[f64], values: &[f64]) -> f64 {
-    match value {
-        Value::Row(row) => values[row as usize],
-        Value::Constant(slot) => constants[slot as usize],
-    }
+/// The values one instruction makes.
+pub(crate) fn value(
+    tape: &Tape,
+    layout: &Layout,
+    arena: &mut [f64],
+    factors: &mut [Factor],
+    op: &Op,
+) -> Result<(), Singular> {
+    let at = |row: Row| layout.places[row as usize].index(0);
+    let first = |row: Row| arena[at(row)];
+    let constant = |slot: Slot| arena[layout.constants + slot as usize];
+    let either = |value: Value| match value {
+        Value::Row(row) => first(row),
+        Value::Constant(slot) => constant(slot),
+    };
+    let (out, value) = match op {
+        Op::Dot { out, constant: c, linear, products } => {
+            // What is exactly zero is not added: −0 stays −0, as in the code.
+            let linear = linear.iter().map(|l| constant(l.coefficient) * first(l.a));
+            let products = products.iter().map(|p| constant(p.coefficient) * (first(p.a) * first(p.b)));
+            let start = (*c != ZERO).then(|| constant(*c));
+            (*out, start.into_iter().chain(linear).chain(products).reduce(|sum, x| sum + x).unwrap_or(0.0))
+        }
+        Op::Divide { out, a, b } => (*out, either(*a) / first(*b)),
+        Op::Euler { out, .. } => (*out, 0.0),
+        Op::SinCos { u, sin, cos, .. } => {
+            let (s, c) = sin_cos(first(*u));
+            arena[at(*sin)] = s;
+            (*cos, c)
+        }
+        Op::SinhCosh { u, sinh, cosh, .. } => {
+            let u = first(*u);
+            arena[at(*sinh)] = u.sinh();
+            (*cosh, u.cosh())
+        }
+        Op::Tan { u, tan, weight, hyperbolic, .. } => {
+            let u = first(*u);
+            let t = if *hyperbolic { u.tanh() } else { u.tan() };
+            arena[at(*tan)] = t;
+            // 1 − tanh² cancels for large u, 1/cosh² does not.
+            (*weight, if *hyperbolic { (1.0 / u.cosh()).powi(2) } else { 1.0 + t * t })
+        }
+        Op::Sqrt { out, u } => (*out, first(*u).sqrt()),
+        Op::Power { out, u, dr, exponent, .. } => {
+            let r = power(first(*u), constant(*exponent));
+            arena[at(*dr)] = 0.0;
+            (*out, r)
+        }
+        Op::Exp { out, start, .. } | Op::Integrate { out, start, .. } => (
+            *out,
+            match *start {
+                Start::Function(f, u) => evaluate_function(f, first(u), 0.0),
+                Start::Function2(f, a, b) => evaluate_function(f, either(a), either(b)),
+                Start::Power(a, b) => either(a).powf(either(b)),
+            },
+        ),
+        Op::Solve { block } => return solve(tape, layout, arena, factors, *block as usize),
+    };
+    arena[at(out)] = value;
+    Ok(())
 }
 
 fn solve(
     tape: &Tape,
-    index: usize,
-    constants: &[f64],
+    layout: &Layout,
+    arena: &mut [f64],
     factors: &mut [Factor],
-    values: &mut [f64],
+    index: usize,
 ) -> Result<(), Singular> {
     let block = &tape.blocks[index];
     let factor = &mut factors[index];
-    factor.factor(block, |entry| value(entry, constants, values)).map_err(|(row, pivot)| Singular {
-        block: index,
-        row,
-        pivot,
-    })?;
-    let first = block.first as usize;
-    // Right sides never refer to the block's own unknowns, so these rows can hold them.
-    for (i, b) in block.right_side.iter().enumerate() {
-        values[first + i] = value(*b, constants, values);
+    let value = |value: Value| match value {
+        Value::Row(row) => arena[layout.places[row as usize].index(0)],
+        Value::Constant(slot) => arena[layout.constants + slot as usize],
+    };
+    factor.factor(block, value).map_err(|(row, pivot)| Singular { block: index, row, pivot })?;
+    let mut b: Vec<f64> = block.right_side.iter().map(|b| value(*b)).collect();
+    factor.solve(block, &mut b);
+    for (i, x) in b.iter().enumerate() {
+        arena[layout.places[block.first as usize + i].index(0)] = *x;
     }
-    factor.solve(block, &mut values[first..first + block.size]);
     Ok(())
 }
 

@@ -1,10 +1,8 @@
 //! The evaluator of a tape: values at a state, or power series around it. All storage is made once.
 
-use super::factor::Factor;
-use super::first;
 use super::packed::Packed;
 use super::system::Singular;
-use super::tape::{Row, Tape, Value};
+use super::tape::{Tape, Value};
 use super::time::Time;
 use std::sync::Arc;
 
@@ -12,17 +10,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Flow {
     tape: Arc<Tape>,
-    order: usize,
-    stride: usize,
-    constants: Vec<f64>,
-    factors: Vec<Factor>,
     packed: Packed,
-    /// What has a series: state variables, then unknowns of all blocks, then watched functions.
-    kept: Vec<Value>,
-    /// Coefficient k of `kept[i]` is at i·stride + k.
-    series: Vec<f64>,
-    rates: Vec<f64>,
-    noted: Vec<f64>,
 }
 
 /// p(h) = Σ p_k h^k.
@@ -33,25 +21,7 @@ pub fn horner(row: &[f64], h: f64) -> f64 {
 impl Flow {
     /// A workspace for series up to `order` ≥ 1. Parameters are 0 until set.
     pub fn new(tape: Arc<Tape>, order: usize) -> Flow {
-        let order = order.max(1);
-        let stride = order + 1;
-        let mut kept: Vec<Value> = (0..tape.dimension).map(|i| Value::Row(i as Row)).collect();
-        for block in &tape.blocks {
-            kept.extend((0..block.size).map(|i| Value::Row(block.first + i as Row)));
-        }
-        kept.extend(&tape.watched);
-        let mut flow = Flow {
-            order,
-            stride,
-            constants: vec![0.0; tape.constants.len()],
-            factors: tape.blocks.iter().map(Factor::new).collect(),
-            packed: Packed::new(&tape, order),
-            series: vec![0.0; kept.len() * stride],
-            kept,
-            rates: vec![0.0; tape.rate.len()],
-            noted: vec![0.0; tape.noted.len()],
-            tape,
-        };
+        let mut flow = Flow { packed: Packed::new(&tape, order.max(1)), tape };
         let zeros = vec![0.0; flow.tape.parameters];
         flow.set_parameters(&zeros);
         flow
@@ -71,7 +41,7 @@ impl Flow {
 
     /// The highest power of a jet.
     pub fn order(&self) -> usize {
-        self.order
+        self.packed.layout.order
     }
 
     /// Sets the parameters and computes everything that depends on them only.
@@ -80,8 +50,7 @@ impl Flow {
     /// When the number of values is not the number of parameters.
     pub fn set_parameters(&mut self, parameters: &[f64]) {
         assert_eq!(parameters.len(), self.tape.parameters, "one value per parameter");
-        first::constants(&self.tape, parameters, &mut self.constants);
-        self.packed.set_constants(&self.tape.recurrence, &self.constants);
+        self.packed.set_parameters(&self.tape, parameters);
     }
 
     /// Values of everything at a state: afterwards [`Flow::rate`] gives rates, and the first coefficients of
@@ -90,22 +59,8 @@ impl Flow {
     /// # Errors
     /// When a block is singular.
     pub fn evaluate(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
-        let n = self.tape.dimension;
-        assert_eq!(state.len(), n, "one value per state variable");
-        let values = self.packed.current();
-        values[..n].copy_from_slice(state);
-        values[n] = time.value();
-        first::values(&self.tape, &self.constants, &mut self.factors, values)?;
-        for (value, series) in self.kept.iter().zip(self.series.chunks_exact_mut(self.stride)) {
-            series[0] = first::value(*value, &self.constants, values);
-        }
-        for (rate, value) in self.rates.iter_mut().zip(&self.tape.rate) {
-            *rate = first::value(*value, &self.constants, values);
-        }
-        for (noted, value) in self.noted.iter_mut().zip(&self.tape.noted) {
-            *noted = first::value(*value, &self.constants, values);
-        }
-        Ok(())
+        assert_eq!(state.len(), self.tape.dimension, "one value per state variable");
+        self.packed.values(&self.tape, time.value(), state)
     }
 
     /// The power series of state, unknowns and watched functions around (time, state).
@@ -113,9 +68,8 @@ impl Flow {
     /// # Errors
     /// When a block is singular at the state.
     pub fn jet(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
-        self.evaluate(time, state)?;
-        self.packed.run(&self.tape, &self.constants, &mut self.factors, &self.kept, &mut self.series);
-        Ok(())
+        assert_eq!(state.len(), self.tape.dimension, "one value per state variable");
+        self.packed.jet(&self.tape, time.value(), state)
     }
 
     /// Takes series and noted values made elsewhere, as if by a jet.
@@ -125,32 +79,31 @@ impl Flow {
         watched: impl Fn(usize, &mut [f64]),
         noted: impl Fn(usize) -> f64,
     ) {
-        let first = self.kept.len() - self.tape.watched.len();
-        for (i, series) in self.series.chunks_exact_mut(self.stride).enumerate() {
-            if i < self.tape.dimension {
-                state(i, series);
-            } else if i >= first {
-                watched(i - first, series);
+        let layout = Arc::clone(&self.packed.layout);
+        for i in 0..self.tape.dimension {
+            state(i, self.packed.series_mut(layout.places[i]));
+        }
+        for (i, place) in layout.watched.iter().enumerate() {
+            watched(i, self.packed.series_mut(*place));
+        }
+        for (i, value) in self.tape.noted.iter().enumerate() {
+            if let Value::Row(row) = value {
+                self.packed.series_mut(layout.places[*row as usize])[0] = noted(i);
             }
         }
-        self.noted.iter_mut().enumerate().for_each(|(i, x)| *x = noted(i));
     }
 
     // ---- results -----------------------------------------------------------------------------------------
 
-    fn kept(&self, i: usize) -> &[f64] {
-        &self.series[i * self.stride..][..self.stride]
-    }
-
     /// Coefficients 0 … order of state variable `i`, after a jet.
     pub fn state(&self, i: usize) -> &[f64] {
         assert!(i < self.tape.dimension, "a state variable");
-        self.kept(i)
+        self.packed.series(self.packed.layout.places[i])
     }
 
     /// Coefficients of all state variables, `order + 1` each, one after the other.
     pub fn states(&self) -> &[f64] {
-        &self.series[..self.tape.dimension * self.stride]
+        &self.packed.doubles()[..self.tape.dimension * self.packed.layout.stride]
     }
 
     /// The state at t₀ + h, after a jet.
@@ -162,7 +115,7 @@ impl Flow {
 
     /// Coefficients 0 … order of watched function `i`, after a jet. After [`Flow::evaluate`] only the first counts.
     pub fn watched(&self, i: usize) -> &[f64] {
-        self.kept(self.kept.len() - self.tape.watched.len() + i)
+        self.packed.series(self.packed.layout.watched[i])
     }
 
     /// Watched function `i` at t₀ + h, after a jet.
@@ -172,18 +125,18 @@ impl Flow {
 
     /// Coefficients 0 … order − 1 of an unknown of a block, after a jet. (To have the last one too, watch it.)
     pub fn unknown(&self, block: usize, i: usize) -> &[f64] {
-        let before: usize = self.tape.blocks[..block].iter().map(|b| b.size).sum();
-        assert!(i < self.tape.blocks[block].size, "an unknown of the block");
-        &self.kept(self.tape.dimension + before + i)[..self.order]
+        let block = &self.tape.blocks[block];
+        assert!(i < block.size, "an unknown of the block");
+        &self.packed.series(self.packed.layout.places[block.first as usize + i])[..self.order()]
     }
 
     /// The rate of state variable `i`, after [`Flow::evaluate`] or [`Flow::jet`].
     pub fn rate(&self, i: usize) -> f64 {
-        self.rates[i]
+        self.packed.first(self.tape.rate[i])
     }
 
     /// The value of noted function `i`, after [`Flow::evaluate`] or [`Flow::jet`].
     pub fn noted(&self, i: usize) -> f64 {
-        self.noted[i]
+        self.packed.first(self.tape.noted[i])
     }
 }

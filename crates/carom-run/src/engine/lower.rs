@@ -7,7 +7,6 @@
 mod functions;
 
 use super::elimination::Elimination;
-use super::machine::INLINE_SOLVE;
 use super::recurrence::Recurrence;
 use super::system::{CompileError, LinearBlock, System};
 use super::tape::{Block, ConstantOp, Linear, Op, Product, Row, Slot, Start, Tape, Value};
@@ -33,6 +32,9 @@ enum Shared {
     SinhCosh(Row),
     Weight(Row, i8, i8),
 }
+
+/// Blocks up to this size are eliminated densely.
+const DENSE: usize = 8;
 
 struct Lowering<'d> {
     dag: &'d Dag,
@@ -182,8 +184,7 @@ impl Lowering<'_> {
         names.resize(n, String::new());
         self.ops.push(Op::Solve { block: self.blocks.len() as u32 });
         let right_side = block.right_side.iter().map(|e| self.values[e]).collect();
-        // Small blocks are solved inside the machine code, densely.
-        let elimination = (symmetric && n > INLINE_SOLVE)
+        let elimination = (symmetric && n > DENSE)
             .then(|| {
                 let places: Vec<(u32, u32)> = compiled.iter().map(|&(i, j, _)| (i, j)).collect();
                 Elimination::new(n, &places)

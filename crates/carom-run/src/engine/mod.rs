@@ -35,12 +35,15 @@
 //! ```
 
 mod crowd;
+mod element;
 mod elimination;
 mod ensemble;
 mod factor;
 mod first;
 mod flow;
+mod interpret;
 mod lanes;
+mod layout;
 mod lower;
 mod machine;
 mod packed;

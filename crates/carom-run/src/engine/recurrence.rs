@@ -3,12 +3,19 @@
 //! Every rule of the tape is linear in the coefficients of order k once order 0 is known:
 //!
 //! ```text
-//! r_k = s(k) ( Σ_pairs w_p I_p + Σ_edges w_e (src_e)_k ),      I_p = Σ_{0<j<k} a_j b_{k−j},      s(k) ∈ {1, k, 1/k}
+//! r_k = s(k) Σ_pairs w_p C_p + Σ_edges w_e (src_e)_k,        C_p = Σ_{0<j<k} a_j b_{k−j},      s(k) ∈ {1, k, 1/k}
 //! ```
 //!
-//! The interior sums I_p use coefficients below k only: all of them can be computed at once, side by side in the lanes
-//! of a vector unit. What remains per order is a short chain of multiply–adds (the edges) whose weights are functions of
-//! order 0, computed once per jet.
+//! (without pairs the scale applies to the edges). The sums C_p use coefficients below k only. They are taken apart once
+//! more: the two terms with the newest coefficient, a_{k−1} b_1 and a_1 b_{k−1}, become multiply–adds with the weights
+//! w b_1 and w a_1 ("near" terms), so that the long sums over what remains ("far" sums, 1 < j < k − 1) are ready one order ahead and
+//! never wait for the newest coefficient. Far sums run from the middle outwards, lower and upper half apart:
+//!
+//! ```text
+//! low = Σ a_j b_{k−j},  high = Σ a_{k−j} b_j,  j = ⌊(k−1)/2⌋ … 2;      far = (low + high) [+ a_{k/2} b_{k/2}, k even]
+//! ```
+//!
+//! This order of operations is binding for every evaluator: machine code, interpreter and lanes give the same bits.
 
 use super::tape::{Op, Row, Slot, Tape, Value};
 use std::collections::HashMap;
@@ -30,9 +37,20 @@ impl Weight {
     pub(crate) fn moves(&self) -> bool {
         self.times != NONE || self.over != NONE
     }
+
+    /// Is it 1, whatever the parameters?
+    pub(crate) fn is_one(&self) -> bool {
+        self.factor == 1.0 && self.constant == ONE && !self.moves()
+    }
+
+    /// The row whose order 0 it is, if it is nothing else.
+    pub(crate) fn row(&self) -> Option<Row> {
+        let plain = self.factor == 1.0 && self.constant == ONE && self.times != NONE && self.over == NONE;
+        plain.then_some(self.times)
+    }
 }
 
-const ONE: Slot = 1;
+pub(crate) const ONE: Slot = 1;
 
 /// Σ_{0<j<k} a_j b_{k−j}, times a weight.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -57,7 +75,7 @@ pub(crate) enum Scale {
     Inverse,
 }
 
-/// r_k = s(k) (Σ of the next `pairs` pairs + Σ of the next `edges` edges).
+/// r_k = s(k) Σ of the next `pairs` pairs + Σ of the next `edges` edges; without pairs the scale is that of the edges.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Equation {
     pub out: Row,
@@ -87,11 +105,18 @@ pub(crate) struct Recurrence {
     pub last_pairs: usize,
     /// Rows of the tape plus right sides of blocks.
     pub rows: usize,
+    /// Which row each Euler derivative belongs to.
+    euler: HashMap<Row, Row>,
 }
 
 impl Recurrence {
     pub(crate) fn new(tape: &Tape) -> Recurrence {
         let mut r = Recurrence { rows: tape.rows, ..Recurrence::default() };
+        for op in &tape.ops {
+            if let Op::Euler { out, u } = *op {
+                r.euler.insert(out, u);
+            }
+        }
         let mut in_last = vec![false; tape.ops.len()];
         for &i in &tape.last {
             in_last[i as usize] = true;
@@ -184,7 +209,7 @@ impl Recurrence {
                     pair(*du, *out, weight(1.0, *exponent, NONE, *u)),
                     pair(*u, *dr, weight(-1.0, ONE, NONE, *u)),
                 ];
-                self.equation(*out, Scale::Inverse, &pairs, &[edge(*du, weight(1.0, *exponent, *out, *u))]);
+                self.equation(*out, Scale::Inverse, &pairs, &[edge(*u, weight(1.0, *exponent, *out, *u))]);
                 self.equation(*dr, Scale::Order, &[], &[edge(*out, plain(1.0))]);
             }
             Op::Integrate { out, d, .. } => {
@@ -221,12 +246,11 @@ impl Recurrence {
         }
     }
 
-    /// k r_k = sign Σ_{j≥1} (Du)_j f_{k−j}
+    /// k r_k = sign Σ_{j≥1} (Du)_j f_{k−j}, where (Du)_k f_0 / k = u_k f_0.
     fn derived(&mut self, out: Row, du: Row, f: Row, sign: f64) {
-        let pairs =
-            [Pair { a: du, b: f, weight: Weight { factor: sign, constant: ONE, times: NONE, over: NONE } }];
-        let edges =
-            [Edge { source: du, weight: Weight { factor: sign, constant: ONE, times: f, over: NONE } }];
+        let weight = |times: Row| Weight { factor: sign, constant: ONE, times, over: NONE };
+        let pairs = [Pair { a: du, b: f, weight: weight(NONE) }];
+        let edges = [Edge { source: self.euler[&du], weight: weight(f) }];
         self.equation(out, Scale::Inverse, &pairs, &edges);
     }
 }

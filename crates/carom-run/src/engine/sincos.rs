@@ -8,8 +8,14 @@
 //! those that are not finite go to the standard library. No fused operations, no branches on the way of small arguments: the
 //! loop over lanes becomes vector code, and the scalar call gives the same bits.
 
+// Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
+#![allow(clippy::needless_range_loop)]
+
+use super::element::{Octet, Wide};
+use super::simd::Kernel;
+
 /// Arguments up to this size take the fast way: n < 2²⁰.
-pub(crate) const LARGEST: f64 = 1.6e6;
+const LARGEST: f64 = 1.6e6;
 
 /// Bits 1–33 and 34–66 of π/2, and the rest.
 const HALF_PI: [f64; 3] = [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_795_950_6e-21];
@@ -48,7 +54,7 @@ pub(crate) fn sin_cos(x: f64) -> (f64, f64) {
 
 /// (sin x, cos x) for |x| ≤ [`LARGEST`].
 #[inline(always)]
-pub(crate) fn reduced(x: f64) -> (f64, f64) {
+fn reduced(x: f64) -> (f64, f64) {
     let shifted = x * std::f64::consts::FRAC_2_PI + ROUND;
     let n = shifted - ROUND;
     let quadrant = shifted.to_bits();
@@ -80,6 +86,36 @@ pub(crate) fn reduced(x: f64) -> (f64, f64) {
     let negate_a = (quadrant & 2) << 62;
     let negate_b = (quadrant.wrapping_add(1) & 2) << 62;
     (f64::from_bits(a.to_bits() ^ negate_a), f64::from_bits(b.to_bits() ^ negate_b))
+}
+
+/// (sin x, cos x) of eight numbers at once: the bits of [`sin_cos`].
+pub(crate) struct SinCos<'a> {
+    pub x: &'a Octet,
+    pub sin: &'a mut Octet,
+    pub cos: &'a mut Octet,
+}
+
+impl Kernel for SinCos<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        sin_cos_wide(self.x, self.sin, self.cos);
+    }
+}
+
+/// As [`sin_cos`], lane by lane.
+#[inline(always)]
+pub(crate) fn sin_cos_wide<const W: usize>(x: &Wide<W>, sin: &mut Wide<W>, cos: &mut Wide<W>) {
+    let mut far = false;
+    for i in 0..W {
+        (sin.0[i], cos.0[i]) = reduced(x.0[i]);
+        // Also true for what is not a number.
+        far |= !(x.0[i].abs() <= LARGEST);
+    }
+    if far {
+        for i in 0..W {
+            (sin.0[i], cos.0[i]) = sin_cos(x.0[i]);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@
 
 use super::elimination::Elimination;
 use super::lower::lower;
-use super::machine::Program;
+use super::machine::{Program, Target};
 use super::recurrence::Recurrence;
 use super::simd::Code;
 use super::system::{CompileError, System};
@@ -124,8 +124,8 @@ pub struct Tape {
     pub(crate) noted: Vec<Value>,
     /// Orders ≥ 1.
     pub(crate) recurrence: Recurrence,
-    /// Machine code by order, made when a flow first needs it and shared by all.
-    pub(crate) codes: Mutex<Vec<(usize, MachineCode)>>,
+    /// Machine code by order and target, made when first needed and shared by all.
+    pub(crate) codes: Mutex<Vec<(usize, Target, MachineCode)>>,
 }
 
 /// Code of one order, or `None` where there can be none.
@@ -145,6 +145,22 @@ impl Tape {
         let mut tape = lower(dag, system)?;
         tape.recurrence = Recurrence::new(&tape);
         Ok(Arc::new(tape))
+    }
+
+    /// The code for an order and a target; `make` is called once.
+    pub(crate) fn code(
+        &self,
+        order: usize,
+        target: Target,
+        make: impl FnOnce() -> Option<(Code, Program)>,
+    ) -> MachineCode {
+        let mut codes = self.codes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((_, _, code)) = codes.iter().find(|(o, t, _)| (*o, *t) == (order, target)) {
+            return code.clone();
+        }
+        let code = make().map(Arc::new);
+        codes.push((order, target, code.clone()));
+        code
     }
 
     /// Number of state variables.

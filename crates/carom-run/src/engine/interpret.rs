@@ -1,0 +1,130 @@
+//! Orders k ≥ 1 by reading the recurrence: for processors without code, and for systems whose code would be too large.
+//! One text for single trajectories and for lanes.
+
+use super::element::{Element, Octet, Wide};
+use super::layout::{Layout, WIDTH, weigh};
+use super::recurrence::{Scale, Stage, Weight};
+use super::simd::Kernel;
+use super::tape::{Row, Tape, Value};
+
+/// Weights that depend on order 0.
+#[inline(always)]
+pub(crate) fn set_weights<T: Element>(layout: &Layout, arena: &mut [T], table: usize, list: &[(u32, Weight)]) {
+    for (i, w) in list {
+        let base = T::splat(w.factor).times(arena[layout.constants + w.constant as usize]);
+        let row = |row: Row| arena[layout.places[row as usize].index(0)];
+        arena[table + *i as usize] = weigh(w, base, row, T::times, T::over);
+    }
+}
+
+/// w b_1 and w a_1 of every pair.
+#[inline(always)]
+pub(crate) fn near_weights<T: Element>(tape: &Tape, layout: &Layout, arena: &mut [T]) {
+    let pairs = &tape.recurrence.pairs;
+    for (p, pair) in pairs.iter().enumerate() {
+        let w = arena[layout.pair_weights + p];
+        for (side, other) in [pair.b, pair.a].into_iter().enumerate() {
+            let first = arena[layout.places[other as usize].index(1)];
+            arena[layout.near + side * pairs.len() + p] = w.times(first);
+        }
+    }
+}
+
+/// Order k, with its far sums in the first table; `solve(arena, block, right_side, unknowns)` solves a block.
+#[inline(always)]
+pub(crate) fn order<const FUSED: bool, T: Element>(
+    tape: &Tape,
+    layout: &Layout,
+    arena: &mut [T],
+    k: usize,
+    mut solve: impl FnMut(&mut [T], usize, Row, Row),
+) {
+    let r = &tape.recurrence;
+    let scales = layout.scale + 3 * k;
+    let inverse = arena[scales + 1];
+    let index = |row: Row| layout.places[row as usize].index(k);
+    for (i, rate) in tape.rate.iter().enumerate() {
+        let Value::Row(rate) = *rate else { unreachable!("rates are rows") };
+        arena[index(i as Row)] = arena[layout.places[rate as usize].index(k - 1)].times(inverse);
+    }
+    arena[index(tape.dimension as Row)] = arena[scales + 2];
+    let (mut equation, mut pair, mut edge) = (0, 0, 0);
+    let stages = if k == layout.order { r.last_stages } else { r.stages.len() };
+    for stage in &r.stages[..stages] {
+        match *stage {
+            Stage::Equations(count) => {
+                for e in &r.equations[equation..equation + count as usize] {
+                    let (pairs, edges) = (pair..pair + e.pairs as usize, edge..edge + e.edges as usize);
+                    (pair, edge) = (pairs.end, edges.end);
+                    let mut sum: Option<T> = None;
+                    let add = |sum: &mut Option<T>, w: T, x: T| {
+                        *sum = Some(match *sum {
+                            None => x.times(w),
+                            Some(s) => s.plus_product::<FUSED>(x, w),
+                        });
+                    };
+                    if k > 2 {
+                        for far in &arena[layout.sums..][pairs.clone()] {
+                            sum = Some(sum.map_or(*far, |s| s.plus(*far)));
+                        }
+                    }
+                    if k > 1 {
+                        for p in pairs.clone() {
+                            let before = |row: Row| arena[layout.places[row as usize].index(k - 1)];
+                            add(&mut sum, arena[layout.near + p], before(r.pairs[p].a));
+                            if k > 2 {
+                                add(&mut sum, arena[layout.near + r.pairs.len() + p], before(r.pairs[p].b));
+                            }
+                        }
+                        if e.scale == Scale::Inverse {
+                            sum = sum.map(|s| s.times(inverse));
+                        }
+                    }
+                    for i in edges {
+                        add(&mut sum, arena[layout.edge_weights + i], arena[index(r.edges[i].source)]);
+                    }
+                    let mut sum = sum.unwrap_or(T::splat(0.0));
+                    if pairs.is_empty() && e.scale != Scale::One {
+                        sum = sum.times(arena[scales + usize::from(e.scale == Scale::Inverse)]);
+                    }
+                    arena[index(e.out)] = sum;
+                }
+                equation += count as usize;
+            }
+            Stage::Solve { block, right_side, unknowns } => solve(arena, block as usize, right_side, unknowns),
+        }
+    }
+}
+
+/// Σ a_j b_{k−j} over 1 < j < k − 1, from the middle outwards.
+#[inline(always)]
+pub(crate) fn far_sum<const FUSED: bool, const W: usize>(a: &[Wide<W>], b: &[Wide<W>], k: usize) -> Wide<W> {
+    let middle = (k - 1) / 2;
+    let (mut low, mut high) = (Wide::ZERO, Wide::ZERO);
+    for j in (2..=middle).rev() {
+        low = low.plus_product::<FUSED>(a[j], b[k - j]);
+        high = high.plus_product::<FUSED>(a[k - j], b[j]);
+    }
+    let sum = low.plus(high);
+    if k.is_multiple_of(2) { sum.plus_product::<FUSED>(a[k / 2], b[k / 2]) } else { sum }
+}
+
+/// The weighted far sums of a single trajectory, octet by octet.
+pub(crate) struct FarOctets<'a> {
+    pub a: &'a [Octet],
+    pub b: &'a [Octet],
+    pub weights: &'a [Octet],
+    pub sums: &'a mut [Octet],
+    pub stride: usize,
+    pub k: usize,
+}
+
+impl Kernel for FarOctets<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        for (c, (sum, weight)) in self.sums.iter_mut().zip(self.weights).enumerate() {
+            let range = c * self.stride..(c + 1) * self.stride;
+            *sum = far_sum::<FUSED, WIDTH>(&self.a[range.clone()], &self.b[range], self.k).times(*weight);
+        }
+    }
+}

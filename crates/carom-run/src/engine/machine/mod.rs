@@ -1,0 +1,140 @@
+//! Machine code for a tape: straight-line x86-64 for values and orders, made in microseconds.
+//!
+//! One function evaluates order 0 (with interruptions where a function of the standard library is needed), another
+//! all orders from 1 to N: middle orders are one loop over k whose body is unrolled over the operations; far sums are
+//! computed one order ahead, so that the chain from order to order is a few multiply–adds long. The same emitter serves
+//! single trajectories (an element is one double, far sums packed eight pairs to a vector) and ensembles (an element is
+//! eight doubles, one per lane). Operations and their order are those of the interpreters: the same bits.
+
+mod assembler;
+mod orders;
+mod values;
+
+use super::layout::{Layout, Place};
+use super::recurrence::{Recurrence, Weight};
+use super::simd::Level;
+use super::tape::{Row, Slot, Tape};
+use assembler::{Assembler, Base, Mem, Width};
+
+/// Code larger than this would not stay in the caches; the interpreter is as good then.
+const LARGEST: usize = 1 << 20;
+
+/// Far sums need orders from 4.
+const LEAST_ORDER: usize = 4;
+
+/// What the evaluation of order 0 does, in sequence.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Segment {
+    /// Call the code at this offset.
+    Code(usize),
+    /// Evaluate these instructions of the tape.
+    Outside(Vec<u32>),
+}
+
+/// Code bytes with their entries.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub bytes: Vec<u8>,
+    /// Order 0.
+    pub values: Vec<Segment>,
+    /// Orders 1 … N, if there is code for them.
+    pub orders: Option<usize>,
+}
+
+/// What the code is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Target {
+    /// One trajectory.
+    Single,
+    /// Eight at once.
+    Lanes,
+}
+
+struct Emitter<'a> {
+    tape: &'a Tape,
+    r: &'a Recurrence,
+    layout: &'a Layout,
+    target: Target,
+    /// Vectors for the far sums of a single trajectory.
+    octet: Width,
+    asm: Assembler,
+    /// Bytes of an element.
+    element: usize,
+    /// Where coefficients are copied to, by row: byte offsets of octet lanes.
+    copies: Vec<Vec<usize>>,
+}
+
+impl Program {
+    /// Code for a tape; `None` when it would be too large, or the processor lacks what it needs.
+    pub(crate) fn assemble(tape: &Tape, layout: &Layout, target: Target, level: Level) -> Option<Program> {
+        let able = level == Level::Avx512 || (level == Level::Avx2 && target == Target::Single);
+        if !able {
+            return None;
+        }
+        let r = &tape.recurrence;
+        let mut copies: Vec<Vec<usize>> = vec![Vec::new(); r.rows];
+        if target == Target::Single {
+            for (p, pair) in r.pairs.iter().enumerate() {
+                for (row, octets) in [pair.a, pair.b].into_iter().zip(layout.octets) {
+                    copies[row as usize].push(8 * (octets + p / 8 * layout.stride * 8 + p % 8));
+                }
+            }
+        }
+        let mut emitter = Emitter {
+            tape,
+            r,
+            layout,
+            target,
+            octet: if level == Level::Avx512 { Width::Eight } else { Width::Four },
+            asm: Assembler::new(if target == Target::Lanes { Width::Eight } else { Width::One }),
+            element: if target == Target::Lanes { 64 } else { 8 },
+            copies,
+        };
+        let values = emitter.values()?;
+        let able = layout.order >= LEAST_ORDER && layout.blocks.iter().all(Option::is_some);
+        let orders = if able { emitter.orders() } else { None };
+        Some(Program { bytes: emitter.asm.bytes, values, orders })
+    }
+}
+
+impl Emitter<'_> {
+    /// An element of the arena.
+    fn at(&self, index: usize) -> Mem {
+        Mem(Base::Arena, (index * self.element) as i32)
+    }
+
+    fn place(&self, row: Row) -> Place {
+        self.layout.places[row as usize]
+    }
+
+    /// Coefficient 0 of a row.
+    fn first(&self, row: Row) -> Mem {
+        self.at(self.place(row).index(0))
+    }
+
+    /// Coefficient k.
+    fn now(&self, row: Row) -> Mem {
+        let place = self.place(row);
+        let base = if place.series { Base::Series } else { Base::Arena };
+        Mem(base, (place.at as usize * self.element) as i32)
+    }
+
+    /// Coefficient k − 1.
+    fn before(&self, row: Row) -> Mem {
+        let place = self.place(row);
+        debug_assert!(place.series, "what is needed again has a series");
+        Mem(Base::Series, place.at as i32 * self.element as i32 - self.element as i32)
+    }
+
+    fn constant(&self, slot: Slot) -> Mem {
+        self.at(self.layout.constants + slot as usize)
+    }
+
+    /// The weight of an edge: a value at order 0, or an entry of the table.
+    fn edge_weight(&self, index: usize, weight: &Weight) -> Mem {
+        match weight.row() {
+            Some(row) => self.first(row),
+            None => self.at(self.layout.edge_weights + index),
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! Orders 1 … N: see the module of recurrences for what is computed, and in which sequence.
+//!
+//! ```text
+//! weights; order 1; near weights; order 2; for k = 3 … N−1 { far sums of k + 1; order k }; order N
+//! ```
+//!
+//! Order 1 has no pairs, order 2 has a_1 b_1 only (half of the near terms), the far sums of order 3 are empty.
+
+use super::assembler::{Base, IF_NOT_ZERO, IF_ZERO, Mem, Op as Do, RBP, RBX, Rm, Width};
+use super::{Emitter, LARGEST, Target};
+use crate::engine::layout::WIDTH;
+use crate::engine::recurrence::{Equation, Scale, Stage};
+use crate::engine::tape::{Row, Value};
+use std::ops::Range;
+
+/// Which terms of the pairs an order has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    First,
+    Second,
+    Middle,
+    Last,
+}
+
+/// Accumulators of far sums begin after the scratch registers.
+const FIRST_SUM: u8 = 4;
+
+impl Emitter<'_> {
+    /// The entry of the code for all orders; `None` when it became too large.
+    pub(super) fn orders(&mut self) -> Option<usize> {
+        let entry = self.asm.bytes.len();
+        let element = self.element as i32;
+        let order = self.layout.order as i32;
+        let arena = Base::Arena.register();
+        self.asm.forget();
+        self.asm.push(RBX);
+        self.asm.push(RBP);
+        self.weights();
+        for base in [Base::Series, Base::Octets, Base::Scale] {
+            self.asm.move_general(base.register(), arena);
+        }
+        self.advance();
+        self.order(Kind::First);
+        self.near_weights();
+        self.advance();
+        self.order(Kind::Second);
+        self.asm.forget();
+        let room = self.layout.room;
+        self.asm.zero(0);
+        for p in 0..self.r.pairs.len() {
+            let place = self.at(self.layout.sums + room + p);
+            self.asm.store(place, 0);
+        }
+        self.advance();
+        self.asm.move_general(Base::Sums.register(), arena);
+        self.asm.add_number(Base::Sums.register(), room as i32 * element);
+        self.asm.move_general(Base::NextSums.register(), arena);
+        self.asm.set(RBX, 3);
+        let again = self.asm.label();
+        self.far_sums();
+        self.order(Kind::Middle);
+        self.advance();
+        self.asm.exchange(Base::Sums.register(), Base::NextSums.register());
+        self.asm.add_number(RBX, 1);
+        self.asm.compare(RBX, order);
+        self.asm.jump_back(IF_NOT_ZERO, again);
+        self.order(Kind::Last);
+        self.asm.pop(RBP);
+        self.asm.pop(RBX);
+        self.asm.finish();
+        (self.asm.bytes.len() <= LARGEST).then_some(entry)
+    }
+
+    /// k → k + 1
+    fn advance(&mut self) {
+        let element = self.element as i32;
+        self.asm.add_number(Base::Series.register(), element);
+        self.asm.add_number(Base::Scale.register(), 3 * element);
+        if self.target == Target::Single {
+            self.asm.add_number(Base::Octets.register(), 64);
+        }
+        self.asm.forget();
+    }
+
+    /// k, 1/k or the coefficient of time.
+    fn scale(&self, which: usize) -> Mem {
+        Mem(Base::Scale, ((self.layout.scale + which) * self.element) as i32)
+    }
+
+    fn order(&mut self, kind: Kind) {
+        self.asm.forget();
+        self.state(kind);
+        let r = self.r;
+        let stages = if kind == Kind::Last { r.last_stages } else { r.stages.len() };
+        let (mut equation, mut pair, mut edge) = (0, 0, 0);
+        for stage in &r.stages[..stages] {
+            match *stage {
+                Stage::Equations(count) => {
+                    for e in &r.equations[equation..equation + count as usize] {
+                        let (pairs, edges) = (pair..pair + e.pairs as usize, edge..edge + e.edges as usize);
+                        (pair, edge) = (pairs.end, edges.end);
+                        self.equation(kind, e, pairs, edges);
+                    }
+                    equation += count as usize;
+                }
+                Stage::Solve { block, right_side, unknowns } => {
+                    let layout = self.layout;
+                    let Some(factors) = &layout.blocks[block as usize] else { continue };
+                    let n = factors.pattern.order.len() as Row;
+                    let right: Vec<Mem> = (0..n).map(|i| self.now(right_side + i)).collect();
+                    let out: Vec<Mem> = (0..n).map(|i| self.now(unknowns + i)).collect();
+                    self.solve(factors, &right, &out);
+                    for i in 0..n {
+                        let x = self.asm.get(out[i as usize], &[]);
+                        self.publish(kind, unknowns + i, x);
+                    }
+                }
+            }
+        }
+    }
+
+    /// x_k = rate_{k−1} / k
+    fn state(&mut self, kind: Kind) {
+        let tape = self.tape;
+        for (i, rate) in tape.rate.iter().enumerate() {
+            let Value::Row(rate) = *rate else { unreachable!("rates are rows") };
+            let y = self.asm.get(self.before(rate), &[]);
+            let x = self.asm.fresh(&[y]);
+            let inverse = self.asm.operand(self.scale(1));
+            self.asm.operate(Do::Multiply, x, y, inverse);
+            self.asm.put(self.now(i as Row), x);
+            self.publish(kind, i as Row, x);
+        }
+        let time = tape.dimension as Row;
+        let x = self.asm.own(self.scale(2), &[]);
+        self.asm.put(self.now(time), x);
+        self.publish(kind, time, x);
+    }
+
+    fn equation(&mut self, kind: Kind, e: &Equation, pairs: Range<usize>, edges: Range<usize>) {
+        let r = self.r;
+        let mut sum: Option<u8> = None;
+        if matches!(kind, Kind::Middle | Kind::Last) {
+            for p in pairs.clone() {
+                let far = Mem(Base::Sums, ((self.layout.sums + p) * self.element) as i32);
+                sum = Some(match sum {
+                    None => self.asm.own(far, &[]),
+                    Some(x) => {
+                        self.asm.operate(Do::Add, x, x, Rm::Memory(far));
+                        x
+                    }
+                });
+            }
+        }
+        if kind != Kind::First {
+            for p in pairs.clone() {
+                let pair = &r.pairs[p];
+                sum = Some(self.multiply_add(sum, self.before(pair.a), self.near(p, 0)));
+                if kind != Kind::Second {
+                    sum = Some(self.multiply_add(sum, self.before(pair.b), self.near(p, 1)));
+                }
+            }
+            if let (Some(x), Scale::Inverse) = (sum, e.scale) {
+                let inverse = self.asm.operand(self.scale(1));
+                self.asm.operate(Do::Multiply, x, x, inverse);
+            }
+        }
+        for index in edges {
+            let edge = &r.edges[index];
+            let source = self.now(edge.source);
+            sum = Some(if !edge.weight.is_one() {
+                self.multiply_add(sum, source, self.edge_weight(index, &edge.weight))
+            } else if let Some(x) = sum {
+                let source = self.asm.operand(source);
+                self.asm.operate(Do::Add, x, x, source);
+                x
+            } else {
+                self.asm.own(source, &[])
+            });
+        }
+        let x = sum.unwrap_or_else(|| {
+            let x = self.asm.fresh(&[]);
+            self.asm.zero(x);
+            x
+        });
+        if pairs.is_empty() && e.scale != Scale::One {
+            let scale = self.asm.operand(self.scale(usize::from(e.scale == Scale::Inverse)));
+            self.asm.operate(Do::Multiply, x, x, scale);
+        }
+        self.asm.put(self.now(e.out), x);
+        self.publish(kind, e.out, x);
+    }
+
+    /// sum + a·w, fused; a·w to begin with.
+    fn multiply_add(&mut self, sum: Option<u8>, a: Mem, w: Mem) -> u8 {
+        let busy: Vec<u8> = sum.into_iter().collect();
+        let y = self.asm.get(a, &busy);
+        let w = self.asm.operand(w);
+        match sum {
+            Some(x) => {
+                self.asm.operate(Do::Fused, x, y, w);
+                x
+            }
+            None => {
+                let mut busy = vec![y];
+                if let Rm::Register(w) = w {
+                    busy.push(w);
+                }
+                let x = self.asm.fresh(&busy);
+                self.asm.operate(Do::Multiply, x, y, w);
+                x
+            }
+        }
+    }
+
+    /// Copies a new coefficient to the octets that use it.
+    fn publish(&mut self, kind: Kind, row: Row, x: u8) {
+        if kind != Kind::Last {
+            for i in 0..self.copies[row as usize].len() {
+                let at = self.copies[row as usize][i];
+                self.asm.store(Mem(Base::Octets, at as i32), x);
+            }
+        }
+    }
+
+    // ---- near and far ------------------------------------------------------------------------------------
+
+    /// w b_1 (`side` 0) or w a_1 of a pair: a coefficient itself, or an entry of the table.
+    fn near(&self, p: usize, side: usize) -> Mem {
+        let pair = &self.r.pairs[p];
+        let other = if side == 0 { pair.b } else { pair.a };
+        if pair.weight.is_one() {
+            return self.at(self.place(other).index(1));
+        }
+        self.at(self.layout.near + side * self.r.pairs.len() + p)
+    }
+
+    fn near_weights(&mut self) {
+        self.asm.forget();
+        let r = self.r;
+        for (p, pair) in r.pairs.iter().enumerate().filter(|(_, p)| !p.weight.is_one()) {
+            let w = self.asm.get(self.at(self.layout.pair_weights + p), &[]);
+            for (side, other) in [pair.b, pair.a].into_iter().enumerate() {
+                let x = self.asm.fresh(&[w]);
+                let first = self.asm.operand(self.at(self.place(other).index(1)));
+                self.asm.operate(Do::Multiply, x, w, first);
+                self.asm.put(self.near(p, side), x);
+            }
+        }
+    }
+
+    /// The weighted far sums of order k + 1, where k is in `RBX`.
+    fn far_sums(&mut self) {
+        match self.target {
+            Target::Single => self.far_octets(),
+            Target::Lanes => self.far_lanes(),
+        }
+        self.asm.forget();
+    }
+
+    /// Low at ⌊k/2⌋, High at k + 1 − ⌊k/2⌋; the number of steps to j = 2 is left in `RBP` (zero flag set when none).
+    fn point(&mut self) {
+        let (low, high, arena) = (Base::Low.register(), Base::High.register(), Base::Arena.register());
+        self.asm.move_general(RBP, RBX);
+        self.asm.shift_right(RBP, 1);
+        self.asm.move_general(low, RBP);
+        self.asm.shift_left(low, 6);
+        self.asm.add(low, arena);
+        self.asm.move_general(high, RBX);
+        self.asm.add_number(high, 1);
+        self.asm.subtract(high, RBP);
+        self.asm.shift_left(high, 6);
+        self.asm.add(high, arena);
+        self.asm.decrement(RBP);
+    }
+
+    /// Low at (k + 1)/2.
+    fn point_middle(&mut self) {
+        let low = Base::Low.register();
+        self.asm.move_general(low, RBX);
+        self.asm.add_number(low, 1);
+        self.asm.shift_left(low, 5);
+        self.asm.add(low, Base::Arena.register());
+    }
+
+    /// `terms` of one step, repeated from the middle outwards; then `middle` if k + 1 is even, after `join`.
+    fn far(
+        &mut self,
+        sums: Range<u8>,
+        terms: impl Fn(&mut Self),
+        join: impl Fn(&mut Self),
+        middle: impl Fn(&mut Self),
+    ) {
+        for x in sums {
+            self.asm.zero(x);
+        }
+        self.point();
+        let none = self.asm.jump(IF_ZERO);
+        let again = self.asm.label();
+        terms(self);
+        self.asm.add_number(Base::Low.register(), -64);
+        self.asm.add_number(Base::High.register(), 64);
+        self.asm.decrement(RBP);
+        self.asm.jump_back(IF_NOT_ZERO, again);
+        self.asm.land(none);
+        join(self);
+        self.asm.test_bits(RBX, 1);
+        let odd = self.asm.jump(IF_ZERO);
+        self.point_middle();
+        middle(self);
+        self.asm.land(odd);
+    }
+
+    /// Eight pairs to an octet, as one vector or as two halves.
+    fn far_octets(&mut self) {
+        let scalar = std::mem::replace(&mut self.asm.width, self.octet);
+        let halves: &[usize] = if self.octet == Width::Eight { &[0] } else { &[0, 32] };
+        let octets = self.r.pairs.len().div_ceil(WIDTH);
+        let parts: Vec<(usize, usize)> =
+            (0..octets).flat_map(|c| halves.iter().map(move |h| (c, *h))).collect();
+        let stride = self.layout.stride;
+        let octet = |which: usize, (c, half): (usize, usize)| {
+            8 * (self.layout.octets[which] + c * stride * WIDTH) + half
+        };
+        let places: Vec<[i32; 2]> =
+            parts.iter().map(|&part| [octet(0, part) as i32, octet(1, part) as i32]).collect();
+        let tables: Vec<[i32; 2]> = parts
+            .iter()
+            .map(|&(c, half)| {
+                [self.layout.pair_weights, self.layout.sums].map(|at| (8 * (at + c * WIDTH) + half) as i32)
+            })
+            .collect();
+        let most = usize::from(self.asm.registers() - FIRST_SUM) / 2;
+        for (places, tables) in places.chunks(most).zip(tables.chunks(most)) {
+            let low = |i: usize| FIRST_SUM + 2 * i as u8;
+            self.far(
+                FIRST_SUM..low(places.len()),
+                |this| {
+                    for (i, &[a, b]) in places.iter().enumerate() {
+                        this.asm.load(0, Mem(Base::Low, a));
+                        this.asm.operate(Do::Fused, low(i), 0, Rm::Memory(Mem(Base::High, b)));
+                        this.asm.load(1, Mem(Base::High, a));
+                        this.asm.operate(Do::Fused, low(i) + 1, 1, Rm::Memory(Mem(Base::Low, b)));
+                    }
+                },
+                |this| {
+                    for i in 0..places.len() {
+                        this.asm.operate(Do::Add, low(i), low(i), Rm::Register(low(i) + 1));
+                    }
+                },
+                |this| {
+                    for (i, &[a, b]) in places.iter().enumerate() {
+                        this.asm.load(0, Mem(Base::Low, a));
+                        this.asm.operate(Do::Fused, low(i), 0, Rm::Memory(Mem(Base::Low, b)));
+                    }
+                },
+            );
+            for (i, &[weight, sum]) in tables.iter().enumerate() {
+                self.asm.operate(Do::Multiply, low(i), low(i), Rm::Memory(Mem(Base::Arena, weight)));
+                self.asm.store(Mem(Base::NextSums, sum), low(i));
+            }
+        }
+        self.asm.width = scalar;
+    }
+
+    /// Pair by pair, operands straight from the series; pairs with a common operand share its loads.
+    fn far_lanes(&mut self) {
+        let r = self.r;
+        let mut order: Vec<usize> = (0..r.pairs.len()).collect();
+        order.sort_by_key(|&p| r.pairs[p].a);
+        let mut rest = &order[..];
+        while !rest.is_empty() {
+            // As many pairs as there are registers: a square needs one sum, others two.
+            let mut next = FIRST_SUM;
+            let mut group: Vec<(usize, u8)> = Vec::new();
+            while let [p, more @ ..] = rest {
+                let needs = 2 - u8::from(r.pairs[*p].a == r.pairs[*p].b);
+                if next + needs > self.asm.registers() {
+                    break;
+                }
+                group.push((*p, next));
+                next += needs;
+                rest = more;
+            }
+            self.far_group(&group, next);
+        }
+    }
+
+    fn far_group(&mut self, group: &[(usize, u8)], end: u8) {
+        let r = self.r;
+        let series = |this: &Self, row: Row| this.place(row).at as i32 * 64;
+        self.far(
+            FIRST_SUM..end,
+            |this| {
+                let mut loaded = None;
+                for &(p, sum) in group {
+                    let (a, b) = (r.pairs[p].a, r.pairs[p].b);
+                    let (at, other) = (series(this, a), series(this, b));
+                    if loaded != Some(a) {
+                        this.asm.load(0, Mem(Base::Low, at));
+                        if a != b {
+                            this.asm.load(1, Mem(Base::High, at));
+                        }
+                        loaded = (a != b).then_some(a);
+                    }
+                    this.asm.operate(Do::Fused, sum, 0, Rm::Memory(Mem(Base::High, other)));
+                    if a != b {
+                        this.asm.operate(Do::Fused, sum + 1, 1, Rm::Memory(Mem(Base::Low, other)));
+                    }
+                }
+            },
+            |this| {
+                for &(p, sum) in group {
+                    let high = sum + u8::from(r.pairs[p].a != r.pairs[p].b);
+                    this.asm.operate(Do::Add, sum, sum, Rm::Register(high));
+                }
+            },
+            |this| {
+                let mut loaded = None;
+                for &(p, sum) in group {
+                    let (a, b) = (r.pairs[p].a, r.pairs[p].b);
+                    if loaded != Some(a) {
+                        this.asm.load(0, Mem(Base::Low, series(this, a)));
+                        loaded = Some(a);
+                    }
+                    this.asm.operate(Do::Fused, sum, 0, Rm::Memory(Mem(Base::Low, series(this, b))));
+                }
+            },
+        );
+        for &(p, sum) in group {
+            if !r.pairs[p].weight.is_one() {
+                let weight = self.at(self.layout.pair_weights + p);
+                self.asm.operate(Do::Multiply, sum, sum, Rm::Memory(weight));
+            }
+            self.asm.store(Mem(Base::NextSums, ((self.layout.sums + p) * self.element) as i32), sum);
+        }
+    }
+}
