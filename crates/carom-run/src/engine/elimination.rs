@@ -125,8 +125,7 @@ impl Elimination {
     /// Every entry of L, in the order of the unknowns.
     pub(crate) fn dense(size: usize, entries: &[(u32, u32)]) -> Elimination {
         let row = |i: u32| i * i.saturating_sub(1) / 2;
-        let place =
-            |&(i, j): &(u32, u32)| if i == j { Place::Diagonal(i) } else { Place::Lower(row(i) + j) };
+        let place = |&(i, j): &(u32, u32)| if i == j { Place::Diagonal(i) } else { Place::Lower(row(i) + j) };
         Elimination {
             order: (0..size as u32).collect(),
             starts: (0..=size as u32).map(row).collect(),

@@ -9,7 +9,12 @@ use super::tape::{Row, Tape, Value};
 
 /// Weights that depend on order 0.
 #[inline(always)]
-pub(crate) fn set_weights<T: Element>(layout: &Layout, arena: &mut [T], table: usize, list: &[(u32, Weight)]) {
+pub(crate) fn set_weights<T: Element>(
+    layout: &Layout,
+    arena: &mut [T],
+    table: usize,
+    list: &[(u32, Weight)],
+) {
     for (i, w) in list {
         let base = T::splat(w.factor).times(arena[layout.constants + w.constant as usize]);
         let row = |row: Row| arena[layout.places[row as usize].index(0)];
@@ -91,7 +96,9 @@ pub(crate) fn order<const FUSED: bool, T: Element>(
                 }
                 equation += count as usize;
             }
-            Stage::Solve { block, right_side, unknowns } => solve(arena, block as usize, right_side, unknowns),
+            Stage::Solve { block, right_side, unknowns } => {
+                solve(arena, block as usize, right_side, unknowns)
+            }
         }
     }
 }

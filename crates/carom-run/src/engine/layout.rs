@@ -81,14 +81,11 @@ impl Layout {
             length += elements.next_multiple_of(WIDTH);
             at
         };
-        let (places, series) = places(tape, r, stride);
+        let (mut places, series) = places(tape, r, stride);
         region(series * stride);
         let spots = region(places.iter().filter(|p| !p.series).count());
-        let mut next = spots as u32;
-        let mut places = places;
-        for place in places.iter_mut().filter(|p| !p.series) {
-            place.at = next;
-            next += 1;
+        for (at, place) in (spots as u32..).zip(places.iter_mut().filter(|p| !p.series)) {
+            place.at = at;
         }
         let watched = tape
             .watched

@@ -3,9 +3,9 @@
 //! Operands of pair p are copied to lane p mod 8 of octet p div 8 as soon as their coefficient is known, so that the far
 //! sums of all pairs run through the vector unit with aligned loads and no shuffles.
 
+use super::element::Octet;
 use super::factor::{Factor, healthy};
 use super::first;
-use super::element::Octet;
 use super::interpret::{self, FarOctets};
 use super::layout::{Layout, Place, WIDTH, moving};
 use super::machine::{Program, Segment, Target};
@@ -242,7 +242,10 @@ impl Packed {
         let (a, b) = operands.split_at((layout.octets[1] - layout.octets[0]) / WIDTH);
         let (before, sums) = tables.split_at_mut(layout.sums / WIDTH);
         let weights = &before[layout.pair_weights / WIDTH..][..octets];
-        dispatch(self.level, FarOctets { a, b, weights, sums: &mut sums[..octets], stride: layout.stride, k });
+        dispatch(
+            self.level,
+            FarOctets { a, b, weights, sums: &mut sums[..octets], stride: layout.stride, k },
+        );
     }
 
     /// Copies coefficient k of every operand to its lane.

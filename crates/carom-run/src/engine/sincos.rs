@@ -105,13 +105,13 @@ impl Kernel for SinCos<'_> {
 /// As [`sin_cos`], lane by lane.
 #[inline(always)]
 pub(crate) fn sin_cos_wide<const W: usize>(x: &Wide<W>, sin: &mut Wide<W>, cos: &mut Wide<W>) {
-    let mut far = false;
+    let mut near = true;
     for i in 0..W {
         (sin.0[i], cos.0[i]) = reduced(x.0[i]);
-        // Also true for what is not a number.
-        far |= !(x.0[i].abs() <= LARGEST);
+        // False for what is not a number.
+        near &= x.0[i].abs() <= LARGEST;
     }
-    if far {
+    if !near {
         for i in 0..W {
             (sin.0[i], cos.0[i]) = sin_cos(x.0[i]);
         }

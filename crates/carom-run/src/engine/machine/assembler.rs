@@ -253,7 +253,11 @@ impl Assembler {
     // ---- general instructions ----------------------------------------------------------------------------
 
     fn general(&mut self, opcode: u8, reg: u8, rm: General) {
-        self.bytes.extend([0x48 | (reg >> 3 & 1) << 2 | rm.0 >> 3 & 1, opcode, 0xc0 | (reg & 7) << 3 | rm.0 & 7]);
+        self.bytes.extend([
+            0x48 | (reg >> 3 & 1) << 2 | rm.0 >> 3 & 1,
+            opcode,
+            0xc0 | (reg & 7) << 3 | rm.0 & 7,
+        ]);
     }
 
     /// to = from

@@ -98,7 +98,9 @@ impl Emitter<'_> {
             Op::Solve { block } => {
                 let index = *block as usize;
                 let (tape, layout) = (self.tape, self.layout);
-                let (Some(factors), block) = (&layout.blocks[index], &tape.blocks[index]) else { return false };
+                let (Some(factors), block) = (&layout.blocks[index], &tape.blocks[index]) else {
+                    return false;
+                };
                 let entries: Vec<Mem> = block.entries.iter().map(|e| self.value_of(e.2)).collect();
                 self.factor(factors, &entries);
                 let right: Vec<Mem> = block.right_side.iter().map(|v| self.value_of(*v)).collect();
@@ -156,7 +158,7 @@ impl Emitter<'_> {
             }
         }
         let mask = self.at(self.layout.mask);
-        for i in 0..n {
+        for (i, diagonal) in diagonal.into_iter().enumerate() {
             for at in e.row(i) {
                 let j = e.columns[at] as usize;
                 let x = self.own_or_zero(lower[at]);
@@ -171,7 +173,7 @@ impl Emitter<'_> {
                 }
                 self.asm.put(self.at(f.work + j), x);
             }
-            let pivot = self.own_or_zero(diagonal[i]);
+            let pivot = self.own_or_zero(diagonal);
             let size = self.asm.fresh(&[pivot]);
             self.asm.operate(Do::And, size, pivot, Rm::Memory(mask));
             for at in e.row(i) {
