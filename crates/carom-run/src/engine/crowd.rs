@@ -7,8 +7,8 @@
 // Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
 #![allow(clippy::needless_range_loop)]
 
-use super::ensemble::{Duty, Handler, LaneStart, LaneStep, Leave, Ledger, Series, Verdict};
 use super::element::{Element, Wide};
+use super::ensemble::{Duty, Handler, LaneStart, LaneStep, Leave, Ledger, Series, Verdict};
 use super::lanes::Lanes;
 use super::simd::{Kernel, Level, dispatch};
 use super::tape::{Row, Tape, Value};
