@@ -14,12 +14,14 @@ mod csv;
 mod json;
 mod npz;
 mod parquet;
+mod read;
 
 pub use csv::{csv, csv_header, csv_rows};
 pub use json::json;
 pub(crate) use json::{number, string};
 pub use npz::{NpzWriter, npz};
 pub use parquet::{ParquetWriter, parquet};
+pub use read::{Misread, read_npz, read_parquet};
 
 use carom_mech::{Coordinate, Model};
 use carom_run::{Motion, Signal};
