@@ -208,7 +208,7 @@ pub struct Sweep {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
-    /// Take starts and parameters from a csv table, one trajectory per row
+    /// Take starts and parameters from a table (.csv .parquet .npz), one trajectory per row
     #[arg(long, value_name = "FILE", conflicts_with_all = ["vary", "random"])]
     pub table: Option<String>,
 
@@ -224,9 +224,17 @@ pub struct Sweep {
     #[arg(long, requires = "output")]
     pub resume: bool,
 
-    /// Also write every impact of every trajectory to a second table
+    /// Also write every impact of every trajectory to a second table, NAME.impacts.EXT
     #[arg(long, requires = "output")]
     pub impacts: bool,
+
+    /// Final values to write instead of all outputs: outputs, energy, p_x, gap.WALL, … as in the table of a run
+    #[arg(long, value_name = "NAMES")]
+    pub columns: Option<String>,
+
+    /// Write how often, when first and when last these events fired; and every firing to NAME.events.EXT
+    #[arg(long, value_name = "NAMES")]
+    pub events: Option<String>,
 
     /// Print a summary as JSON
     #[arg(long)]

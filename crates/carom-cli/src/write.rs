@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// A file being written under a temporary name. Dropped without [`Pending::finish`], it leaves nothing behind.
@@ -19,6 +19,19 @@ impl Pending {
     /// # Errors
     /// If the folder does not exist or cannot be written to.
     pub fn create(target: &str) -> Result<Pending, Failure> {
+        Pending::named(target, beside(Path::new(target)))
+    }
+
+    /// The same with a temporary name that does not change, for who is alone in writing `target`: what a killed program
+    /// left there is replaced.
+    ///
+    /// # Errors
+    /// As [`Pending::create`].
+    pub fn alone(target: &str) -> Result<Pending, Failure> {
+        Pending::named(target, hidden(Path::new(target), "part"))
+    }
+
+    fn named(target: &str, temporary: PathBuf) -> Result<Pending, Failure> {
         let fail = |error| Failure::write(target, &error);
         let path = PathBuf::from(target);
         let special = fs::metadata(&path).is_ok_and(|m| !m.is_file() && !m.is_dir());
@@ -33,9 +46,18 @@ impl Pending {
         if path.exists() {
             File::options().append(true).open(&path).map_err(fail)?;
         }
-        let temporary = beside(&path);
         let file = File::create(&temporary).map_err(fail)?;
         Ok(Pending { target: path, temporary: Some(temporary), file: Some(io::BufWriter::new(file)) })
+    }
+
+    /// Writes bytes at a place of their own; what is left out in between is zero.
+    ///
+    /// # Errors
+    /// If the disk is full, or the target is no file.
+    pub fn put(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.seek(io::SeekFrom::Start(at))?;
+        file.write_all(bytes)
     }
 
     /// Writes everything out and gives the file its name.
@@ -85,8 +107,12 @@ impl Drop for Pending {
 
 /// The temporary name of a file: beside it, hidden, with our process number.
 pub fn beside(path: &Path) -> PathBuf {
+    hidden(path, &format!("{}.part", std::process::id()))
+}
+
+fn hidden(path: &Path, ending: &str) -> PathBuf {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
+    path.with_file_name(format!(".{name}.{ending}"))
 }
 
 /// Writes a whole file.

@@ -4,8 +4,6 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 use support::{carom, carom_in};
 
 fn rows(folder: &Path, file: &str) -> Vec<Vec<String>> {
@@ -120,47 +118,6 @@ fn starts_may_come_from_a_table() {
 }
 
 #[test]
-fn a_killed_sweep_resumes_to_the_same_bytes() {
-    let folder = tempfile::tempdir().unwrap();
-    let arguments = |output| {
-        let random =
-            ["--random", "theta1=-3..3", "--random", "theta2=-1..3", "--count", "400", "--seed", "3"];
-        [&["sweep", "double_pendulum", "-q", "--until", "30", "-o", output][..], &random].concat()
-    };
-    carom_in(folder.path(), &arguments("whole.csv")).expect(0);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_carom"))
-        .args(arguments("cut.csv"))
-        .current_dir(folder.path())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    // Kill without warning once some rows are on disk; should it be faster than that, the test still holds.
-    let journal = folder.path().join("cut.csv.part");
-    let patience = Instant::now() + Duration::from_secs(60);
-    while Instant::now() < patience && child.try_wait().unwrap().is_none() {
-        if fs::metadata(&journal).is_ok_and(|m| m.len() > 4000) {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let resume = [&arguments("cut.csv")[..], &["--resume"]].concat();
-    carom_in(folder.path(), &resume).expect(0);
-    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
-    assert_eq!(read("whole.csv"), read("cut.csv"));
-}
-
-#[test]
-fn resuming_another_question_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("out.csv.part"), b"carom sweep 1\n01234567").unwrap();
-    let arguments = ["sweep", "pendulum_wall", "--vary", "theta=1", "-o", "out.csv", "--resume"];
-    let ended = carom_in(folder.path(), &arguments).expect(1);
-    assert!(ended.stderr.contains("another"), "{}", ended.stderr);
-}
-
-#[test]
 fn what_cannot_be_varied_is_refused() {
     for (vary, word) in [("tehta=1", "theta"), ("theta=1..2", "A..B:N"), ("theta", "NAME=VALUES")] {
         let ended = carom(&["sweep", "pendulum_wall", "--vary", vary]).expect(1);
@@ -181,4 +138,112 @@ fn a_sweep_starts_no_more_threads_than_it_has_trajectories() {
         ["sweep", "pendulum_wall", "--vary", "theta=0.5,1", "--threads", "9999", "-o", "out.csv", "--json"];
     let summary = carom_in(folder.path(), &arguments).expect(0).json();
     assert_eq!(summary["threads"], 2);
+}
+
+/// The tables that pandas, pyarrow, polars and numpy made.
+fn starts(name: &str) -> String {
+    format!("{}/../../tests/readers/starts/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+const BALL: &str = "
+coordinates = [\"y\"]
+[parameters]
+m = 1
+g = 9.81
+[energy]
+kinetic = \"m/2*y'^2\"
+potential = \"m*g*y\"
+[wall.floor]
+gap = \"y\"
+[event.apex]
+when = \"y'\"
+direction = \"falling\"
+[event.half]
+when = \"y - 1/2\"
+[output]
+square = \"y^2\"
+weight = \"m*g\"
+[start]
+position = { y = 1 }
+[run]
+until = 2
+";
+
+#[test]
+fn starts_may_come_from_pandas_polars_pyarrow_and_numpy() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ball.toml"), BALL).unwrap();
+    let mut tables = Vec::new();
+    for name in ["pandas.parquet", "polars.parquet", "pyarrow_v2.parquet", "numpy_compressed.npz"] {
+        let arguments = ["sweep", "ball.toml", "--table", &starts(name), "-q", "-o", "out.csv"];
+        carom_in(folder.path(), &arguments).expect(0);
+        tables.push(fs::read_to_string(folder.path().join("out.csv")).unwrap());
+    }
+    assert!(tables.iter().all(|table| *table == tables[0]));
+    let lines: Vec<&str> = tables[0].lines().collect();
+    assert_eq!(lines.len(), 41);
+    assert!(lines[2].starts_with("0.6428571428571428,0.0,1.25,9.81,reached,2.0,"), "{}", lines[2]);
+}
+
+#[test]
+fn a_table_that_cannot_be_used_is_refused_with_its_place_and_a_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("ball.toml"), BALL).unwrap();
+    fs::write(folder.join("cut.parquet"), &fs::read(starts("polars.parquet")).unwrap()[..900]).unwrap();
+    fs::write(folder.join("empty.csv"), "y,m\n").unwrap();
+    fs::write(folder.join("wrong.csv"), "y,mm\n1,2\n").unwrap();
+    fs::write(folder.join("starts.xlsx"), "").unwrap();
+    for (file, code, says) in [
+        (starts("missing.parquet"), 1, "row 4 of column `y` is missing"),
+        (starts("texts.parquet"), 3, "column `y` holds texts"),
+        (starts("brotli.parquet"), 3, "compression=\"snappy\""),
+        ("cut.parquet".to_owned(), 3, "not a whole parquet file"),
+        ("empty.csv".to_owned(), 1, "no rows"),
+        ("wrong.csv".to_owned(), 1, "unknown name `mm`"),
+        ("starts.xlsx".to_owned(), 1, "none of .csv, .parquet, .npz"),
+        ("none.npz".to_owned(), 3, "none.npz"),
+    ] {
+        let ended = carom_in(folder, &["sweep", "ball.toml", "--table", &file]).expect(code);
+        assert!(ended.stderr.contains(says), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn outputs_and_events_can_be_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ball.toml"), BALL).unwrap();
+    let base = ["sweep", "ball.toml", "--vary", "y=1,2,0.25", "-q", "-o", "out.csv"];
+    carom_in(folder.path(), &base).expect(0);
+    let header = |name| rows(folder.path(), name)[0].join(" ");
+    assert_eq!(header("out.csv"), "y stop time impacts final.y y' square weight hamiltonian_drift error");
+    let chosen = ["--columns", "energy,square,gap.floor,p_y,y'", "--events", "apex,half"];
+    carom_in(folder.path(), &[&base[..], &chosen].concat()).expect(0);
+    assert_eq!(
+        header("out.csv"),
+        "y stop time impacts final.y y' energy square gap.floor p_y apex.count apex.first apex.last \
+         half.count half.first half.last hamiltonian_drift error"
+    );
+    let table = rows(folder.path(), "out.csv");
+    let cell = |row: usize, name: &str| -> f64 {
+        table[row][table[0].iter().position(|c| c == name).unwrap()].parse().unwrap_or(f64::NAN)
+    };
+    // Dropped from h, it falls for s = sqrt(2h/g) and is at the top again every 2s.
+    for (row, h) in [(1, 1.0f64), (2, 2.0), (3, 0.25)] {
+        let s = (2.0 * h / 9.81).sqrt();
+        assert_eq!(cell(row, "apex.count"), (2.0 / (2.0 * s)).floor());
+        assert!((cell(row, "apex.first") - 2.0 * s).abs() < 1e-13);
+        assert!((cell(row, "apex.last") - 2.0 * s * cell(row, "apex.count")).abs() < 1e-13);
+        assert!((cell(row, "energy") - 9.81 * h).abs() < 1e-12);
+        assert_eq!(cell(row, "gap.floor"), cell(row, "final.y"));
+        assert_eq!(cell(row, "half.first").is_nan(), h < 0.5);
+    }
+    let events = rows(folder.path(), "out.events.csv");
+    assert_eq!(events[0].join(" "), "trajectory time event y y'");
+    let apexes = events.iter().filter(|row| row[0] == "0" && row[2] == "apex").count();
+    assert_eq!(apexes as f64, cell(1, "apex.count"));
+    for (option, name, near) in [("--columns", "sqare", "square"), ("--events", "apx", "apex")] {
+        let ended = carom_in(folder.path(), &[&base[..], &[option, name]].concat()).expect(1);
+        assert!(ended.stderr.contains(&format!("did you mean `{near}`?")), "{}", ended.stderr);
+    }
 }

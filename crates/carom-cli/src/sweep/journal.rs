@@ -2,55 +2,42 @@
 //! order. A record cut short by a crash or a full disk is recognised by its length or checksum and dropped.
 //!
 //! ```text
-//! "carom sweep 1\n"  fingerprint (8 bytes)   [ length (4)  checksum (8)  payload ]*       little endian
+//! "carom sweep 2\n"  fingerprint (8 bytes)   [ length (4)  checksum (8)  payload ]*       little endian
 //! ```
 
+use super::record::Record;
 use crate::failure::Failure;
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-const MAGIC: &[u8; 14] = b"carom sweep 1\n";
+const MAGIC: &[u8; 14] = b"carom sweep 2\n";
 const HEAD: u64 = MAGIC.len() as u64 + 8;
 /// No record is longer: a larger length is damage, not data.
 const LONGEST: u32 = 1 << 30;
 
-/// One finished trajectory.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Record {
-    /// Name of the stop reason, or `invalid` when it could not be started.
-    pub stop: String,
-    /// When it ended.
-    pub time: f64,
-    /// How many impacts it had.
-    pub impacts: u64,
-    /// Final coordinates, velocities and outputs.
-    pub numbers: Vec<f64>,
-    /// How well the energy balance was kept.
-    pub hamiltonian_drift: f64,
-    /// What went wrong.
-    pub error: String,
-    /// Impacts, if asked for.
-    pub impact_rows: Vec<ImpactRow>,
-}
-
-/// One wall hit by one impact of a trajectory.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct ImpactRow {
-    /// When.
-    pub time: f64,
-    /// Index of the wall.
-    pub wall: u32,
-    /// λ
-    pub impulse: f64,
-    /// Coordinates, then velocities after.
-    pub state: Vec<f64>,
-}
-
 /// A journal open for appending.
 pub struct Journal {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: File,
+}
+
+/// Records as they are in a journal.
+#[derive(Default)]
+pub struct Packed {
+    bytes: Vec<u8>,
+}
+
+impl Packed {
+    /// Appends a record.
+    pub fn push(&mut self, record: &Record) {
+        let head = self.bytes.len();
+        self.bytes.extend([0; 12]);
+        record.encode(&mut self.bytes);
+        let (length, sum) = (self.bytes.len() - head - 12, checksum(&self.bytes[head + 12..]));
+        self.bytes[head..head + 4].copy_from_slice(&(length as u32).to_le_bytes());
+        self.bytes[head + 4..head + 12].copy_from_slice(&sum.to_le_bytes());
+    }
 }
 
 impl Journal {
@@ -61,49 +48,69 @@ impl Journal {
         path.with_file_name(format!("{name}.part"))
     }
 
-    /// Opens a journal; with `resume`, keeps the records of the same question. Returns how many are there.
+    /// Opens a journal and keeps others from it; with `resume`, keeps the records of the same question and shows them to
+    /// `known`.
     ///
     /// # Errors
-    /// If the file cannot be written, or belongs to another sweep.
-    pub fn open(path: &Path, fingerprint: u64, resume: bool) -> Result<(Journal, u64), Failure> {
+    /// If the file cannot be written, belongs to another sweep, or is in use.
+    pub fn open(
+        path: &Path,
+        fingerprint: u64,
+        resume: bool,
+        mut known: impl FnMut(&Record),
+    ) -> Result<Journal, Failure> {
         let name = path.display().to_string();
         let fail = |error| Failure::write(&name, &error);
-        if resume && path.exists() {
+        let options = || File::options().read(true).write(true).create(true).truncate(false).open(path);
+        let mut file = options().map_err(fail)?;
+        // Where a file system knows no locks, nothing is lost but this protection. Elsewhere than on Unix a lock would also
+        // keep this process from reading what it wrote.
+        if cfg!(unix) && matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+            return Err(Failure::File(format!(
+                "cannot write {name}: another sweep is writing it\n  hint: wait for it, or choose another -o"
+            )));
+        }
+        let mut head = Vec::new();
+        (&mut file).take(HEAD).read_to_end(&mut head).map_err(fail)?;
+        // On a full disk not even the head may have found room.
+        let begun = head.len() == HEAD as usize || !MAGIC.starts_with(&head);
+        let good = if resume && begun {
             let mut records = Reader::open(path)?;
             if records.fingerprint != fingerprint {
                 return Err(Failure::wrong(format!(
                     "{name} belongs to a sweep with another model or other options\n  hint: repeat the old options, or leave out --resume to start again"
                 )));
             }
-            let mut count = 0;
-            while records.next()?.is_some() {
-                count += 1;
+            while let Some(record) = records.next()? {
+                known(&record);
             }
-            let mut file = File::options().read(true).write(true).open(path).map_err(fail)?;
-            file.set_len(records.good).map_err(fail)?;
-            file.seek(SeekFrom::End(0)).map_err(fail)?;
-            return Ok((Journal { path: path.to_owned(), file: BufWriter::new(file) }, count));
+            records.good
+        } else {
+            0
+        };
+        file.set_len(good).map_err(fail)?;
+        file.seek(SeekFrom::End(0)).map_err(fail)?;
+        if good == 0 {
+            let head = [&MAGIC[..], &fingerprint.to_le_bytes()].concat();
+            file.write_all(&head).map_err(fail)?;
         }
-        let mut file = BufWriter::new(File::create(path).map_err(fail)?);
-        file.write_all(MAGIC).map_err(fail)?;
-        file.write_all(&fingerprint.to_le_bytes()).map_err(fail)?;
-        file.flush().map_err(fail)?;
-        Ok((Journal { path: path.to_owned(), file }, 0))
+        Ok(Journal { path: path.to_owned(), file })
     }
 
-    /// Appends records and hands them to the system.
+    /// Appends packed records and hands them to the system.
     ///
     /// # Errors
     /// If the disk is full; what was written before stays.
-    pub fn append(&mut self, records: &[Record]) -> Result<(), Failure> {
-        let fail = |error| Failure::write(&self.path.display().to_string(), &error);
-        for record in records {
-            let payload = record.encode();
-            self.file.write_all(&(payload.len() as u32).to_le_bytes()).map_err(fail)?;
-            self.file.write_all(&checksum(&payload).to_le_bytes()).map_err(fail)?;
-            self.file.write_all(&payload).map_err(fail)?;
-        }
-        self.file.flush().map_err(fail)
+    pub fn append(&mut self, packed: &Packed) -> Result<(), Failure> {
+        self.file.write_all(&packed.bytes).map_err(|error| {
+            let name = self.path.display().to_string();
+            match Failure::write(&name, &error) {
+                Failure::File(message) => Failure::File(format!(
+                    "{message}\n  hint: make room; the same command with --resume goes on where it stopped"
+                )),
+                other => other,
+            }
+        })
     }
 
     /// Removes the journal: its results are in their file.
@@ -117,6 +124,7 @@ pub struct Reader {
     name: String,
     file: BufReader<File>,
     fingerprint: u64,
+    payload: Vec<u8>,
     /// Length of the undamaged beginning in bytes.
     good: u64,
 }
@@ -138,7 +146,13 @@ impl Reader {
         }
         let mut fingerprint = [0; 8];
         fingerprint.copy_from_slice(&head[MAGIC.len()..]);
-        Ok(Reader { name, file, fingerprint: u64::from_le_bytes(fingerprint), good: HEAD })
+        Ok(Reader {
+            name,
+            file,
+            fingerprint: u64::from_le_bytes(fingerprint),
+            payload: Vec::new(),
+            good: HEAD,
+        })
     }
 
     /// The next record; `None` at the end or where damage begins.
@@ -151,17 +165,18 @@ impl Reader {
         if read_full(&mut self.file, &mut head).map_err(fail)? < head.len() {
             return Ok(None);
         }
-        let mut bytes = Bytes(&head);
-        let (Some(length), Some(sum)) = (bytes.u32(), bytes.u64()) else { return Ok(None) };
+        let (length, sum) = head.split_at(4);
+        let (Ok(length), Ok(sum)) = (length.try_into(), sum.try_into()) else { return Ok(None) };
+        let (length, sum) = (u32::from_le_bytes(length), u64::from_le_bytes(sum));
         if length > LONGEST {
             return Ok(None);
         }
-        let mut payload = Vec::new();
-        let got = (&mut self.file).take(u64::from(length)).read_to_end(&mut payload).map_err(fail)?;
-        if got < length as usize || checksum(&payload) != sum {
+        self.payload.clear();
+        let got = (&mut self.file).take(u64::from(length)).read_to_end(&mut self.payload).map_err(fail)?;
+        if got < length as usize || checksum(&self.payload) != sum {
             return Ok(None);
         }
-        let record = Record::decode(&payload);
+        let record = Record::decode(&self.payload);
         if record.is_some() {
             self.good += 12 + u64::from(length);
         }
@@ -182,137 +197,74 @@ fn read_full(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// FNV-1a, 64 bits.
+/// A number that almost surely differs when the bytes do.
 pub fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01B3))
+    let mut sum = Checksum::default();
+    sum.add(bytes);
+    sum.0
 }
 
-impl Record {
-    /// The row of a trajectory that could not be started.
-    pub fn invalid(error: String) -> Record {
-        Record {
-            stop: "invalid".to_owned(),
-            time: f64::NAN,
-            hamiltonian_drift: f64::NAN,
-            error,
-            ..Record::default()
-        }
-    }
+/// A [`checksum`] of several pieces.
+pub struct Checksum(pub u64);
 
-    fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(64 + 8 * self.numbers.len());
-        text(&mut out, &self.stop);
-        out.extend(self.time.to_le_bytes());
-        out.extend(self.impacts.to_le_bytes());
-        numbers(&mut out, &self.numbers);
-        out.extend(self.hamiltonian_drift.to_le_bytes());
-        text(&mut out, &self.error);
-        out.extend((self.impact_rows.len() as u32).to_le_bytes());
-        for impact in &self.impact_rows {
-            out.extend(impact.time.to_le_bytes());
-            out.extend(impact.wall.to_le_bytes());
-            out.extend(impact.impulse.to_le_bytes());
-            numbers(&mut out, &impact.state);
-        }
-        out
+impl Default for Checksum {
+    fn default() -> Self {
+        Checksum(0xCBF2_9CE4_8422_2325)
     }
+}
 
-    fn decode(payload: &[u8]) -> Option<Record> {
-        let mut bytes = Bytes(payload);
-        let mut record = Record {
-            stop: bytes.text()?,
-            time: bytes.f64()?,
-            impacts: bytes.u64()?,
-            numbers: bytes.numbers()?,
-            hamiltonian_drift: bytes.f64()?,
-            error: bytes.text()?,
-            impact_rows: Vec::new(),
+impl Checksum {
+    /// Continues with a piece: eight bytes at a time, mixed as FNV mixes single ones, high bits brought down.
+    pub fn add(&mut self, bytes: &[u8]) {
+        let mut mix = |word: u64| {
+            let h = (self.0 ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            self.0 = h ^ (h >> 32);
         };
-        for _ in 0..bytes.u32()? {
-            let (time, wall, impulse) = (bytes.f64()?, bytes.u32()?, bytes.f64()?);
-            record.impact_rows.push(ImpactRow { time, wall, impulse, state: bytes.numbers()? });
-        }
-        bytes.0.is_empty().then_some(record)
-    }
-}
-
-fn text(out: &mut Vec<u8>, text: &str) {
-    out.extend((text.len() as u32).to_le_bytes());
-    out.extend(text.as_bytes());
-}
-
-fn numbers(out: &mut Vec<u8>, values: &[f64]) {
-    out.extend((values.len() as u32).to_le_bytes());
-    values.iter().for_each(|v| out.extend(v.to_le_bytes()));
-}
-
-/// Bytes still to be read.
-struct Bytes<'a>(&'a [u8]);
-
-impl<'a> Bytes<'a> {
-    fn take(&mut self, n: usize) -> Option<&'a [u8]> {
-        let (head, tail) = self.0.split_at_checked(n)?;
-        self.0 = tail;
-        Some(head)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.take(4)?.try_into().ok().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.take(8)?.try_into().ok().map(u64::from_le_bytes)
-    }
-
-    fn f64(&mut self) -> Option<f64> {
-        self.u64().map(f64::from_bits)
-    }
-
-    fn text(&mut self) -> Option<String> {
-        let n = self.u32()? as usize;
-        String::from_utf8(self.take(n)?.to_vec()).ok()
-    }
-
-    fn numbers(&mut self) -> Option<Vec<f64>> {
-        let n = self.u32()? as usize;
-        (0..n).map(|_| self.f64()).collect()
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| mix(u64::from_le_bytes(*word)));
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        mix(u64::from_le_bytes(last));
+        mix(bytes.len() as u64);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::tests::example;
     use super::*;
 
-    fn record(i: u64) -> Record {
-        let impact = ImpactRow { time: 0.5, wall: 3, impulse: f64::MIN_POSITIVE, state: vec![1.0, -0.0] };
-        Record {
-            stop: "reached".into(),
-            time: i as f64 / 3.0,
-            impacts: i,
-            numbers: vec![f64::NAN.copysign(1.0), 1e300],
-            hamiltonian_drift: 1e-16,
-            error: if i.is_multiple_of(2) { String::new() } else { "what, \"really\"?".into() },
-            impact_rows: vec![impact; (i % 3) as usize],
-        }
+    fn packed(records: &[Record]) -> Packed {
+        let mut packed = Packed::default();
+        records.iter().for_each(|record| packed.push(record));
+        packed
+    }
+
+    fn open(path: &Path, fingerprint: u64) -> (Journal, Vec<Record>) {
+        let mut known = Vec::new();
+        let journal = Journal::open(path, fingerprint, true, |record| known.push(record.clone())).unwrap();
+        (journal, known)
     }
 
     #[test]
     fn a_journal_cut_anywhere_resumes_with_the_whole_records_before_the_cut() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.part");
-        let (mut journal, _) = Journal::open(&path, 42, false).unwrap();
-        let records: Vec<Record> = (0..5).map(record).collect();
+        let mut journal = Journal::open(&path, 42, false, |_| {}).unwrap();
+        let records: Vec<Record> = (0..5).map(example).collect();
         let mut ends = vec![fs::metadata(&path).unwrap().len()];
         for r in &records {
-            journal.append(std::slice::from_ref(r)).unwrap();
+            journal.append(&packed(std::slice::from_ref(r))).unwrap();
             ends.push(fs::metadata(&path).unwrap().len());
         }
+        drop(journal);
         let whole = fs::read(&path).unwrap();
         for cut in ends[0]..=ends[5] {
             fs::write(&path, &whole[..cut as usize]).unwrap();
-            let (mut journal, count) = Journal::open(&path, 42, true).unwrap();
-            assert_eq!(count as usize, ends.iter().filter(|&&end| end <= cut).count() - 1);
-            journal.append(&records[count as usize..]).unwrap();
+            let (mut journal, known) = open(&path, 42);
+            assert_eq!(known.len(), ends.iter().filter(|&&end| end <= cut).count() - 1);
+            assert_eq!(known, records[..known.len()]);
+            journal.append(&packed(&records[known.len()..])).unwrap();
             drop(journal);
             assert_eq!(fs::read(&path).unwrap(), whole, "cut at {cut}");
         }
@@ -322,15 +274,30 @@ mod tests {
     fn a_flipped_bit_ends_the_trusted_part_and_another_question_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.part");
-        let (mut journal, _) = Journal::open(&path, 1, false).unwrap();
-        journal.append(&[record(0), record(1)]).unwrap();
+        let mut journal = Journal::open(&path, 1, false, |_| {}).unwrap();
+        journal.append(&packed(&[example(0), example(1)])).unwrap();
         drop(journal);
-        assert!(Journal::open(&path, 2, true).is_err());
-        let mut bytes = fs::read(&path).unwrap();
-        *bytes.last_mut().unwrap() ^= 1;
-        fs::write(&path, &bytes).unwrap();
-        assert_eq!(Journal::open(&path, 1, true).unwrap().1, 1);
+        assert!(Journal::open(&path, 2, true, |_| {}).is_err());
+        let bytes = fs::read(&path).unwrap();
+        for at in bytes.len() - 40..bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            fs::write(&path, &flipped).unwrap();
+            assert_eq!(open(&path, 1).1, [example(0)]);
+        }
         fs::write(&path, b"something else").unwrap();
-        assert!(Journal::open(&path, 1, true).is_err());
+        assert!(Journal::open(&path, 1, true, |_| {}).is_err());
+    }
+
+    #[test]
+    fn a_journal_in_use_is_refused_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j.part");
+        let mut journal = Journal::open(&path, 1, false, |_| {}).unwrap();
+        journal.append(&packed(&[example(0)])).unwrap();
+        let error = Journal::open(&path, 1, false, |_| {}).err().unwrap();
+        assert!(error.to_string().contains("another sweep"), "{error}");
+        drop(journal);
+        assert_eq!(open(&path, 1).1, [example(0)]);
     }
 }

@@ -3,8 +3,11 @@
 //! Promise: rows do not depend on the number of threads or on interruptions; a trajectory that fails is a row that says
 //! why; memory does not grow with the number of rows.
 
+mod choice;
+mod input;
 mod journal;
 mod plan;
+mod record;
 mod schedule;
 mod table;
 mod vary;
@@ -16,11 +19,13 @@ use crate::load::load;
 use crate::simulate::{Prepared, prepare};
 use crate::summary::{count, duration};
 use crate::write;
-use carom::{Options, Sampling};
+use carom::{Model, Options, Sampling};
+use choice::Choice;
 use cpu_time::ProcessTime;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use journal::{ImpactRow, Journal, Record, checksum};
+use journal::{Checksum, Journal, Packed};
 use plan::Plan;
+use record::Record;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -43,11 +48,13 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let mut loaded = load(&args.model)?;
     loaded.simulate(&args.simulate);
     let file = loaded.file.clone();
-    let fingerprint =
-        fingerprint(args, &loaded.draft.sources.iter().map(|s| s.text.as_str()).collect::<Vec<_>>(), &plan);
+    let texts: Vec<String> = loaded.draft.sources.iter().map(|s| s.text.clone()).collect();
     let draft = loaded.draft.clone();
     let model = loaded.check(args.model.quiet)?;
     let variation = Variation::new(&model, draft, &plan)?;
+    let mut choice = Choice::new(&model, args.columns.as_deref(), args.events.as_deref())?;
+    (choice.impacts, choice.firings) = (args.impacts, args.events.is_some() && args.output.is_some());
+    let fingerprint = fingerprint(args, &texts, &model, &plan);
     let mut options = Options::of(&model);
     // The first and the last state are all a row needs.
     options.sampling = Sampling::Even(2);
@@ -55,46 +62,52 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let threads = threads(args.threads, plan.count);
 
     let spool = Spool::new(args)?;
-    let (mut journal, done) = Journal::open(&spool.path, fingerprint, args.resume)?;
-    if done > 0 && !args.model.quiet {
-        eprintln!("going on after {done} of {}", plan.count);
+    let mut tally = Tally::default();
+    let mut journal = Journal::open(&spool.path, fingerprint, args.resume, |record| tally.add(record))?;
+    let done = tally.trajectories;
+    if args.resume && !args.model.quiet {
+        match done {
+            0 => eprintln!("nothing to resume: starting from the beginning"),
+            _ => eprintln!("going on after {done} of {}", plan.count),
+        }
     }
     interrupt::listen();
-    let worker =
-        Worker { prepared: &prepared, variation: &variation, plan: &plan, options, impacts: args.impacts };
-    let mut tally = Tally::default();
-    if done > 0 {
-        tally.read(&spool.path)?;
-    }
+    let worker = Worker { prepared: &prepared, variation: &variation, plan: &plan, options, choice: &choice };
     let (begin, cpu) = (Instant::now(), ProcessTime::now());
-    let bar = progress(plan.count, done, args.model.quiet || args.json);
-    let mut next = done;
+    let bar = progress(plan.count, done, args.model.quiet);
     let simulate = |range: Range<u64>| {
-        let records = worker.rows(range);
-        let count = records.len() as u64;
-        (records, count)
+        let (mut packed, mut counted) = (Packed::default(), Tally::default());
+        for record in worker.rows(range) {
+            packed.push(&record);
+            counted.add(&record);
+        }
+        let trajectories = counted.trajectories;
+        ((packed, counted), trajectories)
     };
-    schedule::run(done..plan.count, threads, simulate, |records: Vec<Record>, count| {
-        journal.append(&records)?;
-        records.iter().for_each(|record| tally.add(record));
-        next += count;
-        bar.set_position(next);
+    schedule::run(done..plan.count, threads, simulate, |(packed, counted): (Packed, Tally), _| {
+        journal.append(&packed)?;
+        tally.merge(counted);
+        bar.set_position(tally.trajectories);
         Ok(())
     })?;
     bar.finish_and_clear();
     let (seconds, cpu_seconds) = (begin.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
 
-    let layout = Layout { plan: &plan, model: &prepared.mechanics.model };
+    let layout = Layout { plan: &plan, model: &prepared.mechanics.model, choice: &choice };
     match (&args.output, form) {
         (Some(output), Some(form)) => {
-            layout.write(&spool.path, output, form, What::Trajectories)?;
-            if args.impacts {
-                layout.write(&spool.path, &impacts_file(output), form, What::Impacts)?;
+            // The main table last: when it is there, everything is.
+            for (what, wanted) in [(What::Impacts, choice.impacts), (What::Events, choice.firings)] {
+                if wanted {
+                    layout.write(&spool.path, &second(output, what), form, what)?;
+                }
             }
+            layout.write(&spool.path, output, form, What::Trajectories)?;
         }
         _ if !args.json => layout.print(&spool.path)?,
         _ => {}
     }
+    let next = tally.trajectories;
     let complete = next == plan.count;
     if complete {
         journal.remove();
@@ -109,7 +122,7 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         });
         write::stdout(&format!("{summary}\n"))?;
     } else if !args.model.quiet {
-        eprintln!("{}", tally.sentence(next, seconds));
+        eprintln!("{}", tally.sentence(next - done, seconds));
     }
     if complete {
         return Ok(0);
@@ -121,13 +134,7 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
 
 fn plan(args: &Sweep) -> Result<Plan, Failure> {
     if let Some(file) = &args.table {
-        if file.ends_with(".parquet") {
-            return Err(Failure::wrong(format!(
-                "{file}: starts are read from csv; convert the table to .csv"
-            )));
-        }
-        let text = std::fs::read_to_string(file).map_err(|error| Failure::read(file, &error))?;
-        return Plan::table(&text, file);
+        return Plan::table(input::read(file)?);
     }
     match (args.vary.is_empty(), args.random.is_empty()) {
         (false, true) => Plan::grid(&args.vary),
@@ -139,25 +146,36 @@ fn plan(args: &Sweep) -> Result<Plan, Failure> {
     }
 }
 
-/// A number that changes when the question does: model, options, inputs, program version.
-fn fingerprint(args: &Sweep, texts: &[&str], plan: &Plan) -> u64 {
+/// A number that changes when the question does: model, tables it reads, options, inputs, program version.
+fn fingerprint(args: &Sweep, texts: &[String], model: &Model, plan: &Plan) -> u64 {
     let simulate = &args.simulate;
-    let question = format!(
-        "{}\n{texts:?}\n{:?}{:?}{:?}{:?}\n{}\n{plan:?}",
-        env!("CARGO_PKG_VERSION"),
+    let mut sum = Checksum::default();
+    sum.add(env!("CARGO_PKG_VERSION").as_bytes());
+    texts.iter().for_each(|text| sum.add(text.as_bytes()));
+    for input in &model.inputs {
+        input.times.iter().chain(&input.values).for_each(|x| sum.add(&x.to_le_bytes()));
+    }
+    let options = format!(
+        "{:?} {:?} {:?} {:?} {:?} {:?} {:?}",
         simulate.until,
         simulate.tolerance,
         simulate.project,
         simulate.option,
         args.impacts,
+        args.columns,
+        args.events,
     );
-    checksum(question.as_bytes())
+    sum.add(options.as_bytes());
+    plan.sign(&mut sum);
+    sum.0
 }
 
-fn impacts_file(output: &str) -> String {
+/// The file of a second table.
+fn second(output: &str, what: What) -> String {
+    let what = if what == What::Impacts { "impacts" } else { "events" };
     match output.rsplit_once('.') {
-        Some((stem, extension)) => format!("{stem}.impacts.{extension}"),
-        None => format!("{output}.impacts"),
+        Some((stem, extension)) => format!("{stem}.{what}.{extension}"),
+        None => format!("{output}.{what}"),
     }
 }
 
@@ -184,7 +202,7 @@ struct Worker<'a> {
     variation: &'a Variation,
     plan: &'a Plan,
     options: Options,
-    impacts: bool,
+    choice: &'a Choice,
 }
 
 impl Worker<'_> {
@@ -209,69 +227,51 @@ impl Worker<'_> {
         if interrupt::interrupted() {
             return None;
         }
-        let options = match self.variation.options(&self.options, &self.plan.row(index)) {
+        let mut row = Vec::new();
+        self.plan.row(index, &mut row);
+        let options = match self.variation.options(&self.options, &row) {
             Ok(options) => options,
             Err(error) => return Some(Record::invalid(error)),
         };
         let result =
             carom::simulate_with(&self.prepared.program, &options, &mut |_| !interrupt::interrupted());
-        let motion = match result {
-            Ok(motion) => motion,
-            Err(error) => return Some(Record::invalid(error.to_string())),
-        };
-        if motion.stop.reason == carom::StopReason::Interrupted {
-            return None;
+        match result {
+            Ok(motion) if motion.stop.reason == carom::StopReason::Interrupted => None,
+            Ok(motion) => Some(self.choice.record(motion)),
+            Err(error) => Some(Record::invalid(error.to_string())),
         }
-        let signals = motion.position.iter().chain(&motion.velocity).chain(&motion.output);
-        let numbers = signals.map(|s| s.values.last().copied().unwrap_or(f64::NAN)).collect();
-        let mut impact_rows = Vec::new();
-        if self.impacts {
-            for impact in &motion.impacts {
-                for (k, &wall) in impact.walls.iter().enumerate() {
-                    let state = impact.position.iter().chain(&impact.velocity_after).copied().collect();
-                    let impulse = impact.impulse.get(k).copied().unwrap_or(f64::NAN);
-                    impact_rows.push(ImpactRow { time: impact.time, wall: wall as u32, impulse, state });
-                }
-            }
-        }
-        Some(Record {
-            stop: motion.stop.reason.name().to_owned(),
-            time: motion.stop.time,
-            impacts: motion.impacts.len() as u64,
-            numbers,
-            hamiltonian_drift: motion.audit.hamiltonian_drift,
-            error: motion.stop.detail.filter(|_| !motion.stop.reason.is_complete()).unwrap_or_default(),
-            impact_rows,
-        })
     }
 }
 
 /// How the trajectories ended.
 #[derive(Default)]
 struct Tally {
-    stops: BTreeMap<String, u64>,
+    trajectories: u64,
+    stops: BTreeMap<&'static str, u64>,
     impacts: u64,
 }
 
 impl Tally {
     fn add(&mut self, record: &Record) {
-        *self.stops.entry(record.stop.clone()).or_default() += 1;
+        self.trajectories += 1;
+        *self.stops.entry(record.stop_name()).or_default() += 1;
         self.impacts += record.impacts;
     }
 
-    /// Counts what a journal already holds.
-    fn read(&mut self, path: &std::path::Path) -> Result<(), Failure> {
-        let mut reader = journal::Reader::open(path)?;
-        while let Some(record) = reader.next()? {
-            self.add(&record);
+    fn merge(&mut self, other: Tally) {
+        self.trajectories += other.trajectories;
+        for (stop, n) in other.stops {
+            *self.stops.entry(stop).or_default() += n;
         }
-        Ok(())
+        self.impacts += other.impacts;
     }
 
-    fn sentence(&self, trajectories: u64, seconds: f64) -> String {
+    /// What there is now, `fresh` of it made in this run.
+    fn sentence(&self, fresh: u64, seconds: f64) -> String {
+        let trajectories = self.trajectories;
         let stops: Vec<String> =
             self.stops.iter().map(|(stop, n)| format!("{n} {}", stop.replace('_', " "))).collect();
-        let rate = trajectories as f64 / seconds.max(1e-9);
+        let rate = fresh as f64 / seconds.max(1e-9);
         let what = if trajectories == 1 { "trajectory" } else { "trajectories" };
         let impacts = count(self.impacts, "impact");
         format!(

@@ -1,6 +1,8 @@
 //! Which trajectories a sweep has: a grid, random draws or the rows of a table. Any row can be asked for at any time, so
 //! nothing has to be kept and an interrupted sweep can go on anywhere.
 
+use super::input::Columns;
+use super::journal::Checksum;
 use crate::failure::Failure;
 
 /// The values of one varied quantity.
@@ -28,8 +30,8 @@ enum Source {
     Grid(Vec<Axis>),
     /// Uniform in [from, to), from the seed, the row and the column alone.
     Random { ranges: Vec<(f64, f64)>, seed: u64 },
-    /// Row after row.
-    Table(Vec<f64>),
+    /// Column after column.
+    Table(Vec<Vec<f64>>),
 }
 
 impl Plan {
@@ -57,6 +59,9 @@ impl Plan {
     /// # Errors
     /// If one of them cannot be read.
     pub fn random(random: &[String], count: u64, seed: u64) -> Result<Plan, Failure> {
+        if count == 0 {
+            return Err(Failure::wrong("--count 0 asks for no trajectory\n  hint: --count 1000"));
+        }
         let mut names = Vec::new();
         let mut ranges = Vec::new();
         for text in random {
@@ -71,41 +76,13 @@ impl Plan {
         Plan { names, count, source: Source::Random { ranges, seed } }.distinct()
     }
 
-    /// The rows of a csv table; its header names what they are.
+    /// The rows of a table.
     ///
     /// # Errors
-    /// If a row has another length than the header, or something in it is not a number.
-    pub fn table(text: &str, file: &str) -> Result<Plan, Failure> {
-        let mut lines = text
-            .trim_start_matches('\u{feff}')
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !line.trim().is_empty());
-        let Some((_, header)) = lines.next() else {
-            return Err(Failure::wrong(format!("{file} is empty; its first line must name the columns")));
-        };
-        let names: Vec<String> =
-            header.split(',').map(|name| name.trim().trim_matches('"').to_owned()).collect();
-        let mut values = Vec::new();
-        let mut count = 0;
-        for (index, line) in lines {
-            let before = values.len();
-            for field in line.split(',') {
-                let field = field.trim().trim_matches('"');
-                let Some(value) = number(field) else {
-                    return Err(Failure::wrong(format!("{file}:{}: `{field}` is not a number", index + 1)));
-                };
-                values.push(value);
-            }
-            if values.len() - before != names.len() {
-                let (found, wanted) = (values.len() - before, names.len());
-                return Err(Failure::wrong(format!(
-                    "{file}:{}: {found} values under {wanted} column names",
-                    index + 1
-                )));
-            }
-            count += 1;
-        }
+    /// If a column comes twice.
+    pub fn table(columns: Columns) -> Result<Plan, Failure> {
+        let Columns { names, values } = columns;
+        let count = values.first().map_or(0, Vec::len) as u64;
         Plan { names, count, source: Source::Table(values) }.distinct()
     }
 
@@ -119,30 +96,36 @@ impl Plan {
     }
 
     /// The values of trajectory `index`, one per name.
-    pub fn row(&self, index: u64) -> Vec<f64> {
+    pub fn row(&self, index: u64, row: &mut Vec<f64>) {
+        row.clear();
         match &self.source {
             Source::Grid(axes) => {
                 let mut rest = index;
-                let mut row: Vec<f64> = Vec::with_capacity(axes.len());
                 for axis in axes.iter().rev() {
                     row.push(axis.value(rest % axis.len()));
                     rest /= axis.len();
                 }
                 row.reverse();
-                row
             }
-            Source::Random { ranges, seed } => ranges
-                .iter()
-                .enumerate()
-                .map(|(column, (from, to))| {
+            Source::Random { ranges, seed } => {
+                row.extend(ranges.iter().enumerate().map(|(column, (from, to))| {
                     let u = uniform(*seed, index, column as u64);
                     from + (to - from) * u
-                })
-                .collect(),
-            Source::Table(values) => {
-                let width = self.names.len();
-                let at = index as usize * width;
-                values[at..at + width].to_vec()
+                }));
+            }
+            Source::Table(columns) => row.extend(columns.iter().map(|column| column[index as usize])),
+        }
+    }
+
+    /// Mixes everything that decides the rows into a checksum.
+    pub fn sign(&self, sum: &mut Checksum) {
+        self.names.iter().for_each(|name| sum.add(name.as_bytes()));
+        sum.add(&self.count.to_le_bytes());
+        match &self.source {
+            Source::Grid(axes) => sum.add(format!("{axes:?}").as_bytes()),
+            Source::Random { ranges, seed } => sum.add(format!("{ranges:?} {seed}").as_bytes()),
+            Source::Table(columns) => {
+                columns.iter().flatten().for_each(|x| sum.add(&x.to_le_bytes()));
             }
         }
     }
@@ -199,7 +182,7 @@ fn axis(values: &str, text: &str) -> Result<Axis, Failure> {
 }
 
 /// A finite number, or a constant formula as `-pi/2`.
-fn number(text: &str) -> Option<f64> {
+pub fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     if let Ok(value) = text.parse::<f64>() {
         return value.is_finite().then_some(value);
@@ -231,6 +214,12 @@ fn mix(x: u64) -> u64 {
 mod tests {
     use super::*;
 
+    fn row(plan: &Plan, index: u64) -> Vec<f64> {
+        let mut row = Vec::new();
+        plan.row(index, &mut row);
+        row
+    }
+
     fn strings(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|t| (*t).to_owned()).collect()
     }
@@ -238,34 +227,33 @@ mod tests {
     #[test]
     fn a_grid_has_every_combination_once_and_both_ends_exactly() {
         let plan = Plan::grid(&strings(&["x=-1..1:3", "m=1,2"])).unwrap();
-        let rows: Vec<Vec<f64>> = (0..plan.count).map(|i| plan.row(i)).collect();
+        let rows: Vec<Vec<f64>> = (0..plan.count).map(|i| row(&plan, i)).collect();
         assert_eq!(rows, [[-1.0, 1.0], [-1.0, 2.0], [0.0, 1.0], [0.0, 2.0], [1.0, 1.0], [1.0, 2.0]]);
         let plan = Plan::grid(&strings(&["x=0.1..0.7:7"])).unwrap();
-        assert_eq!((plan.row(0)[0], plan.row(6)[0]), (0.1, 0.7));
-        assert_eq!(Plan::grid(&strings(&["x=5..9:1"])).unwrap().row(0), [5.0]);
-        assert_eq!(Plan::grid(&strings(&["x=-pi..pi:3"])).unwrap().row(2), [std::f64::consts::PI]);
+        assert_eq!((row(&plan, 0)[0], row(&plan, 6)[0]), (0.1, 0.7));
+        assert_eq!(row(&Plan::grid(&strings(&["x=5..9:1"])).unwrap(), 0), [5.0]);
+        assert_eq!(row(&Plan::grid(&strings(&["x=-pi..pi:3"])).unwrap(), 2), [std::f64::consts::PI]);
     }
 
     #[test]
     fn random_rows_do_not_depend_on_each_other_and_fill_their_range() {
         let plan = Plan::random(&strings(&["x=-2..4", "y=0..1"]), 10_000, 7).unwrap();
-        let xs: Vec<f64> = (0..plan.count).map(|i| plan.row(i)[0]).collect();
-        assert_eq!(plan.row(17), plan.row(17));
+        let xs: Vec<f64> = (0..plan.count).map(|i| row(&plan, i)[0]).collect();
+        assert_eq!(row(&plan, 17), row(&plan, 17));
         assert!(xs.iter().all(|x| (-2.0..4.0).contains(x)));
         // Mean 1, standard error 6/sqrt(12*10^4) = 0.0173: five of them.
         let mean = xs.iter().sum::<f64>() / xs.len() as f64;
         assert!((mean - 1.0).abs() < 5.0 * 0.0173, "{mean}");
-        assert_ne!(Plan::random(&strings(&["x=-2..4"]), 1, 8).unwrap().row(0)[0], xs[0]);
+        assert_ne!(row(&Plan::random(&strings(&["x=-2..4"]), 1, 8).unwrap(), 0)[0], xs[0]);
     }
 
     #[test]
-    fn a_table_is_read_row_by_row_and_its_mistakes_have_a_line() {
-        let plan = Plan::table("theta,theta'\n1,2\n\n3.5,-4e-3\n", "s.csv").unwrap();
-        assert_eq!((plan.count, plan.row(1)), (2, vec![3.5, -4e-3]));
-        let message = Plan::table("a,b\n1,2\n3\n", "s.csv").unwrap_err().to_string();
-        assert!(message.starts_with("s.csv:3: 1 values under 2"), "{message}");
-        assert!(Plan::table("a\nx\n", "s.csv").is_err());
-        assert!(Plan::table("", "s.csv").is_err());
+    fn a_table_has_a_trajectory_per_row() {
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        let plan = Plan::table(Columns { names, values: vec![vec![1.0, 2.0], vec![3.0, 4.0]] }).unwrap();
+        assert_eq!((plan.count, row(&plan, 1)), (2, vec![2.0, 4.0]));
+        let names = vec!["a".to_owned(); 2];
+        assert!(Plan::table(Columns { names, values: vec![vec![1.0]; 2] }).is_err());
     }
 
     #[test]

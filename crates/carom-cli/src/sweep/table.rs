@@ -1,18 +1,21 @@
 //! From the journal to the table that was asked for, piece by piece: memory does not grow with the number of rows.
 //!
 //! ```text
-//! varied inputs …, stop, time, impacts, x …, x' …, outputs …, hamiltonian_drift, error       one row per trajectory
-//! trajectory, time, wall, impulse, x …, x' …                                                 one row per impact
+//! varied inputs …, stop, time, impacts, x …, x' …, outputs …, event.count, event.first, event.last …, hamiltonian_drift, error
+//! trajectory, time, wall, impulse, x …, x' …                                                      one row per impact
+//! trajectory, time, event, x …, x' …                                                              one row per firing
 //! ```
 //!
 //! A final coordinate that was also varied is called `final.x`.
 
-use super::journal::{Reader, Record};
+use super::choice::Choice;
+use super::journal::Reader;
 use super::plan::Plan;
+use super::record::{Happening, Record};
 use crate::failure::Failure;
 use crate::write::{self, Pending};
 use carom::Model;
-use carom::show::table::{self, Table, Values};
+use carom::show::table::{self, Column, NpzArchive, Place, Table, Values};
 use std::io::Write;
 use std::path::Path;
 
@@ -44,70 +47,100 @@ impl Form {
     }
 }
 
-/// Which rows: the trajectories, or their impacts.
+/// Which rows: the trajectories, their impacts, or their events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
     Trajectories,
     Impacts,
+    Events,
 }
 
 /// Names of a model's results in a sweep.
 pub struct Layout<'a> {
     pub plan: &'a Plan,
     pub model: &'a Model,
+    pub choice: &'a Choice,
 }
 
 impl Layout<'_> {
-    /// An empty table with the right columns, or the one holding `records`, the first of which is trajectory `first`.
-    pub fn trajectories(&self, first: u64, records: &[Record]) -> Table {
+    /// A table without rows.
+    fn empty(&self, what: What) -> Table {
         let mut table = Table::default();
-        let inputs: Vec<Vec<f64>> = (0..records.len()).map(|i| self.plan.row(first + i as u64)).collect();
-        for (k, name) in self.plan.names.iter().enumerate() {
-            table.numbers("varied", name, inputs.iter().map(|row| row[k]).collect());
-        }
-        table.texts("sweep", "stop", records.iter().map(|r| r.stop.clone()).collect());
-        table.numbers("sweep", "time", records.iter().map(|r| r.time).collect());
-        table.integers("sweep", "impacts", records.iter().map(|r| r.impacts as i64).collect());
-        let coordinates = &self.model.coordinates;
-        let finals = coordinates.iter().map(|c| c.name.clone());
-        let finals = finals.chain(coordinates.iter().map(|c| format!("{}'", c.name)));
-        let finals = finals.chain(self.model.outputs.iter().map(|o| o.name.clone()));
-        for (k, name) in finals.enumerate() {
-            let value = |r: &Record| r.numbers.get(k).copied().unwrap_or(f64::NAN);
-            table.numbers("final", &name, records.iter().map(value).collect());
-        }
-        table.numbers("sweep", "hamiltonian_drift", records.iter().map(|r| r.hamiltonian_drift).collect());
-        table.texts("sweep", "error", records.iter().map(|r| r.error.clone()).collect());
-        table
-    }
-
-    /// The impacts of the records.
-    fn impacts(&self, first: u64, records: &[Record]) -> Table {
-        let rows: Vec<_> = records
-            .iter()
-            .enumerate()
-            .flat_map(|(i, r)| r.impact_rows.iter().map(move |impact| (first as i64 + i as i64, impact)))
-            .collect();
-        let mut table = Table::default();
-        table.integers("sweep", "trajectory", rows.iter().map(|(i, _)| *i).collect());
-        table.numbers("sweep", "time", rows.iter().map(|(_, r)| r.time).collect());
-        let wall =
-            |w: u32| self.model.walls.get(w as usize).map_or_else(String::new, |wall| wall.name.clone());
-        table.texts("sweep", "wall", rows.iter().map(|(_, r)| wall(r.wall)).collect());
-        table.numbers("sweep", "impulse", rows.iter().map(|(_, r)| r.impulse).collect());
-        let coordinates = &self.model.coordinates;
-        let names = coordinates.iter().map(|c| c.name.clone());
-        for (k, name) in names.chain(coordinates.iter().map(|c| format!("{}'", c.name))).enumerate() {
-            let value = rows.iter().map(|(_, r)| r.state.get(k).copied().unwrap_or(f64::NAN)).collect();
-            table.numbers("impact", &name, value);
-        }
-        table
-    }
-
-    fn piece(&self, what: What, first: u64, records: &[Record]) -> Table {
+        let state = || {
+            let coordinates = self.model.coordinates.iter();
+            let velocities = coordinates.clone().map(|c| format!("{}'", c.name));
+            coordinates.map(|c| c.name.clone()).chain(velocities)
+        };
         match what {
-            What::Trajectories => self.trajectories(first, records),
-            What::Impacts => self.impacts(first, records),
+            What::Trajectories => {
+                self.plan.names.iter().for_each(|name| table.numbers("varied", name, Vec::new()));
+                table.texts("sweep", "stop", Vec::new());
+                table.numbers("sweep", "time", Vec::new());
+                table.integers("sweep", "impacts", Vec::new());
+                let outputs = self.choice.outputs.iter().map(|(name, _)| name.clone());
+                state().chain(outputs).for_each(|name| table.numbers("final", &name, Vec::new()));
+                for &event in &self.choice.events {
+                    let name = &self.model.events[event].name;
+                    table.integers("event", &format!("{name}.count"), Vec::new());
+                    table.numbers("event", &format!("{name}.first"), Vec::new());
+                    table.numbers("event", &format!("{name}.last"), Vec::new());
+                }
+                table.numbers("sweep", "hamiltonian_drift", Vec::new());
+                table.texts("sweep", "error", Vec::new());
+            }
+            What::Impacts | What::Events => {
+                table.integers("sweep", "trajectory", Vec::new());
+                table.numbers("sweep", "time", Vec::new());
+                if what == What::Impacts {
+                    table.texts("sweep", "wall", Vec::new());
+                    table.numbers("sweep", "impulse", Vec::new());
+                } else {
+                    table.texts("sweep", "event", Vec::new());
+                }
+                state().for_each(|name| table.numbers("impact", &name, Vec::new()));
+            }
+        }
+        table
+    }
+
+    /// Appends the rows of trajectory `index`.
+    fn push(&self, table: &mut Table, what: What, index: u64, inputs: &[f64], record: &Record) {
+        match what {
+            What::Trajectories => {
+                let mut cells = Cells(table.columns.iter_mut());
+                inputs.iter().for_each(|x| cells.number(*x));
+                cells.text(record.stop_name());
+                cells.number(record.time);
+                cells.integer(record.impacts as i64);
+                let finals = 2 * self.model.coordinates.len() + self.choice.outputs.len();
+                let number = |k: usize| record.numbers.get(k).copied().unwrap_or(f64::NAN);
+                (0..finals).for_each(|k| cells.number(number(k)));
+                for k in 0..self.choice.events.len() {
+                    let fired = record.fired.get(k);
+                    cells.integer(fired.map_or(0, |f| f.count as i64));
+                    cells.number(fired.map_or(f64::NAN, |f| f.first));
+                    cells.number(fired.map_or(f64::NAN, |f| f.last));
+                }
+                cells.number(record.hamiltonian_drift);
+                cells.text(&record.error);
+            }
+            What::Impacts | What::Events => {
+                for happening in happenings(record, what) {
+                    let mut cells = Cells(table.columns.iter_mut());
+                    cells.integer(index as i64);
+                    cells.number(happening.time);
+                    let i = happening.what as usize;
+                    if what == What::Impacts {
+                        cells.text(self.model.walls.get(i).map_or("", |wall| &wall.name));
+                        cells.number(happening.impulse);
+                    } else {
+                        cells.text(self.model.events.get(i).map_or("", |event| &event.name));
+                    }
+                    for k in 0..2 * self.model.coordinates.len() {
+                        cells.number(happening.state.get(k).copied().unwrap_or(f64::NAN));
+                    }
+                }
+            }
         }
     }
 
@@ -116,35 +149,45 @@ impl Layout<'_> {
     /// # Errors
     /// If a file cannot be read or written.
     pub fn write(&self, journal: &Path, output: &str, form: Form, what: What) -> Result<(), Failure> {
-        let mut out = Pending::create(output)?;
-        let fail = |error| Failure::write(output, &error);
-        let empty = self.piece(what, 0, &[]);
+        let mut out = Pending::alone(output)?;
+        let fail = |error| full(output, &error);
+        let empty = self.empty(what);
         match form {
             Form::Csv => {
                 out.write_all(&table::csv_header(&empty)).map_err(fail)?;
-                self.pieces(journal, what, |piece| out.write_all(&table::csv_rows(&piece)).map_err(fail))?;
+                self.pieces(journal, what, |piece| out.write_all(&table::csv_rows(piece)).map_err(fail))?;
             }
             Form::Parquet => {
                 let mut writer = table::ParquetWriter::default();
                 out.write_all(&writer.begin()).map_err(fail)?;
                 self.pieces(journal, what, |piece| {
-                    out.write_all(&writer.group(&piece, 0, piece.rows())).map_err(fail)
+                    out.write_all(&writer.group(piece, 0, piece.rows())).map_err(fail)
                 })?;
                 out.write_all(&writer.finish(&empty)).map_err(fail)?;
             }
             Form::Npz => {
-                let mut writer = table::NpzWriter::default();
-                // One column in memory at a time, one pass over the journal each.
-                for (k, column) in empty.columns.iter().enumerate() {
-                    let mut values = column.values.clone();
-                    self.pieces(journal, what, |mut piece| {
-                        append(&mut values, piece.columns.swap_remove(k).values);
-                        Ok(())
-                    })?;
-                    let bytes = writer.column(&column.name, &values).map_err(Failure::File)?;
-                    out.write_all(&bytes).map_err(fail)?;
+                // One pass to measure, one to write every column at its place.
+                let (mut rows, mut widths) = (0, vec![0; empty.columns.len()]);
+                self.pieces(journal, what, |piece| {
+                    rows += piece.rows();
+                    for (width, column) in widths.iter_mut().zip(&piece.columns) {
+                        *width = column.values.characters().max(*width);
+                    }
+                    Ok(())
+                })?;
+                let columns = empty.columns.iter().zip(widths);
+                let places = columns.map(|(c, width)| Place::sized(&c.name, &c.values, rows, width));
+                let mut archive = NpzArchive::new(places.collect()).map_err(Failure::File)?;
+                self.pieces(journal, what, |piece| {
+                    for (k, column) in piece.columns.iter().enumerate() {
+                        let (at, bytes) = archive.piece(k, &column.values);
+                        out.put(at, &bytes).map_err(fail)?;
+                    }
+                    Ok(())
+                })?;
+                for (at, bytes) in archive.finish().map_err(Failure::File)? {
+                    out.put(at, &bytes).map_err(fail)?;
                 }
-                out.write_all(&writer.finish().map_err(Failure::File)?).map_err(fail)?;
             }
         }
         out.finish()
@@ -156,8 +199,8 @@ impl Layout<'_> {
     /// If the journal cannot be read or standard output cannot be written to.
     pub fn print(&self, journal: &Path) -> Result<(), Failure> {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        write::stdout(&text(table::csv_header(&self.trajectories(0, &[]))))?;
-        self.pieces(journal, What::Trajectories, |piece| write::stdout(&text(table::csv_rows(&piece))))
+        write::stdout(&text(table::csv_header(&self.empty(What::Trajectories))))?;
+        self.pieces(journal, What::Trajectories, |piece| write::stdout(&text(table::csv_rows(piece))))
     }
 
     /// Calls `each` with the journal's records, piece by piece; pieces without rows are left out.
@@ -165,38 +208,64 @@ impl Layout<'_> {
         &self,
         journal: &Path,
         what: What,
-        mut each: impl FnMut(Table) -> Result<(), Failure>,
+        mut each: impl FnMut(&Table) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut reader = Reader::open(journal)?;
-        let mut first = 0;
-        loop {
-            let mut records = Vec::new();
-            let mut rows = 0;
-            while rows < PIECE {
-                let Some(record) = reader.next()? else { break };
-                rows += match what {
-                    What::Trajectories => 1,
-                    What::Impacts => record.impact_rows.len().max(1),
-                };
-                records.push(record);
+        let mut piece = self.empty(what);
+        let mut inputs = Vec::new();
+        for index in 0.. {
+            let record = reader.next()?;
+            if let Some(record) = &record {
+                if what == What::Trajectories {
+                    self.plan.row(index, &mut inputs);
+                }
+                self.push(&mut piece, what, index, &inputs, record);
             }
-            if records.is_empty() {
-                return Ok(());
+            if piece.rows() >= PIECE || (record.is_none() && piece.rows() > 0) {
+                each(&piece)?;
+                piece.columns.iter_mut().for_each(|column| column.values.clear());
             }
-            let piece = self.piece(what, first, &records);
-            first += records.len() as u64;
-            if piece.rows() > 0 {
-                each(piece)?;
+            if record.is_none() {
+                break;
             }
         }
+        Ok(())
     }
 }
 
-fn append(to: &mut Values, from: Values) {
-    match (to, from) {
-        (Values::Numbers(a), Values::Numbers(b)) => a.extend(b),
-        (Values::Integers(a), Values::Integers(b)) => a.extend(b),
-        (Values::Texts(a), Values::Texts(b)) => a.extend(b),
-        _ => {}
+fn happenings(record: &Record, what: What) -> &[Happening] {
+    if what == What::Impacts { &record.struck } else { &record.happened }
+}
+
+/// The table could not be written, but the journal is whole.
+fn full(output: &str, error: &std::io::Error) -> Failure {
+    match Failure::write(output, error) {
+        Failure::File(message) => Failure::File(format!(
+            "{message}\n  hint: make room; the same command with --resume writes the table without simulating again"
+        )),
+        other => other,
+    }
+}
+
+/// The cells of a row, from left to right.
+struct Cells<'a>(std::slice::IterMut<'a, Column>);
+
+impl Cells<'_> {
+    fn number(&mut self, x: f64) {
+        if let Some(Column { values: Values::Numbers(v), .. }) = self.0.next() {
+            v.push(x);
+        }
+    }
+
+    fn integer(&mut self, n: i64) {
+        if let Some(Column { values: Values::Integers(v), .. }) = self.0.next() {
+            v.push(n);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if let Some(Column { values: Values::Texts(v), .. }) = self.0.next() {
+            v.push(text.to_owned());
+        }
     }
 }

@@ -19,7 +19,7 @@ mod read;
 pub use csv::{csv, csv_header, csv_rows};
 pub use json::json;
 pub(crate) use json::{number, string};
-pub use npz::{NpzWriter, npz};
+pub use npz::{NpzArchive, Place, npz};
 pub use parquet::{ParquetWriter, parquet};
 pub use read::{Misread, read_npz, read_parquet};
 
@@ -60,6 +60,23 @@ impl Values {
             Values::Numbers(v) => v.len(),
             Values::Integers(v) => v.len(),
             Values::Texts(v) => v.len(),
+        }
+    }
+
+    /// The most characters one of these texts has; 0 for numbers.
+    pub fn characters(&self) -> usize {
+        match self {
+            Values::Texts(v) => v.iter().map(|s| s.chars().count()).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// Forgets all values, but not their kind.
+    pub fn clear(&mut self) {
+        match self {
+            Values::Numbers(v) => v.clear(),
+            Values::Integers(v) => v.clear(),
+            Values::Texts(v) => v.clear(),
         }
     }
 

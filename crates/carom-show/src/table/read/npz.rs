@@ -5,7 +5,7 @@
 //! ```
 
 use super::{Misread, most_numbers};
-use crate::table::Table;
+use crate::table::{Column, Table, Values};
 use std::io::Read;
 
 /// Reads an npz archive: a column of numbers for each of its arrays.
@@ -38,7 +38,7 @@ pub fn read_npz(file: &[u8]) -> Result<Table, Misread> {
                 "all arrays must have the same length, one value per trajectory",
             ));
         }
-        table.numbers("again", &name, values);
+        table.columns.push(Column { name, values: Values::Numbers(values) });
     }
     Ok(table)
 }
@@ -46,6 +46,7 @@ pub fn read_npz(file: &[u8]) -> Result<Table, Misread> {
 struct Entry {
     name: String,
     method: u16,
+    crc: usize,
     packed: usize,
     unpacked: usize,
     offset: usize,
@@ -70,6 +71,7 @@ fn directory(file: &[u8]) -> Result<Vec<Entry>, Misread> {
     let far = file.len().saturating_sub(22 + (1 << 16));
     let end = file[far..].windows(4).rposition(|w| w == b"PK\x05\x06").map(|at| far + at).ok_or_else(none)?;
     let damaged = || Misread::damaged("its list of arrays is cut short");
+    u16_at(file, end + 20).ok_or_else(damaged)?; // its last field
     let count = u16_at(file, end + 10).ok_or_else(damaged)?;
     let mut at = u32_at(file, end + 16).ok_or_else(damaged)?;
     let mut entries = Vec::new();
@@ -82,6 +84,7 @@ fn directory(file: &[u8]) -> Result<Vec<Entry>, Misread> {
             let entry = Entry {
                 name: String::from_utf8_lossy(head.get(name)?).into_owned(),
                 method: u16_at(head, 10)?,
+                crc: u32_at(head, 16)?,
                 packed: u32_at(head, 20)?,
                 unpacked: u32_at(head, 24)?,
                 offset: u32_at(head, 42)?,
@@ -119,7 +122,10 @@ impl Entry {
             }
             _ => return Err(Misread::new("it is compressed in an unusual way", "use numpy.savez")),
         };
-        if out.len() == self.unpacked { Ok(out) } else { Err(Misread::damaged("it has another length")) }
+        let mut crc = flate2::Crc::new();
+        crc.update(&out);
+        let whole = out.len() == self.unpacked && crc.sum() as usize == self.crc;
+        if whole { Ok(out) } else { Err(Misread::damaged("its checksum is wrong")) }
     }
 }
 

@@ -8,7 +8,7 @@
 use super::thrift::{BINARY, Cursor, FALSE, LIST, STRUCT};
 use super::values::{Stored, hybrid};
 use super::{Misread, most_numbers, snappy};
-use crate::table::Table;
+use crate::table::{Column, Table, Values};
 use std::io::Read;
 
 /// Larger pages are not read: writers make them of about a megabyte.
@@ -71,7 +71,7 @@ pub fn read_parquet(file: &[u8]) -> Result<Table, Misread> {
     let mut table = Table::default();
     for (leaf, values) in columns {
         if !leaf.name.starts_with(PANDAS_INDEX) {
-            table.numbers("again", &leaf.name, values);
+            table.columns.push(Column { name: leaf.name, values: Values::Numbers(values) });
         }
     }
     Ok(table)

@@ -1,0 +1,172 @@
+//! What a row holds besides its inputs and its final state: outputs and events, all or some of them.
+
+use super::record::{Fired, Happening, Record};
+use crate::failure::Failure;
+use crate::load::suggestion;
+use carom::run::Signal;
+use carom::show::table::momentum_column;
+use carom::{Model, Motion};
+
+/// The outputs and events of a sweep's rows.
+pub struct Choice {
+    /// Names of the columns and where their values come from.
+    pub outputs: Vec<(String, Source)>,
+    /// Indices of the events.
+    pub events: Vec<usize>,
+    /// Keep every impact?
+    pub impacts: bool,
+    /// Keep every firing of the chosen events?
+    pub firings: bool,
+}
+
+/// Where the final value of an output comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    Output(usize),
+    Momentum(usize),
+    Hamiltonian,
+    Energy,
+    Multiplier(usize),
+    ContactForce(usize),
+    DrivingForce(usize),
+    Gap(usize),
+}
+
+impl Choice {
+    /// Resolves the names of `--columns` (all outputs if there are none) and `--events`.
+    ///
+    /// # Errors
+    /// If a name is unknown.
+    pub fn new(model: &Model, columns: Option<&str>, events: Option<&str>) -> Result<Choice, Failure> {
+        let sources = sources(model);
+        let mut problems = Vec::new();
+        let outputs = match columns {
+            None => sources[..model.outputs.len()].to_vec(),
+            Some(columns) => {
+                let mut chosen = Vec::new();
+                for name in names(columns) {
+                    match sources.iter().find(|(known, _)| *known == name) {
+                        Some(found) if chosen.contains(found) => {}
+                        Some(found) => chosen.push(found.clone()),
+                        None if always(model, &name) => {}
+                        None => {
+                            let known: Vec<&str> = sources.iter().map(|(name, _)| name.as_str()).collect();
+                            problems.push(unknown("column", &name, &known));
+                        }
+                    }
+                }
+                chosen
+            }
+        };
+        let known: Vec<&str> = model.events.iter().map(|e| e.name.as_str()).collect();
+        let mut chosen = Vec::new();
+        for name in names(events.unwrap_or_default()) {
+            match known.iter().position(|known| *known == name) {
+                Some(e) if chosen.contains(&e) => {}
+                Some(e) => chosen.push(e),
+                None => problems.push(unknown("event", &name, &known)),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(Failure::wrong(problems.join("\n")));
+        }
+        Ok(Choice { outputs, events: chosen, impacts: false, firings: false })
+    }
+
+    /// The row of a motion.
+    pub fn record(&self, motion: Motion) -> Record {
+        let mut numbers =
+            Vec::with_capacity(motion.position.len() + motion.velocity.len() + self.outputs.len());
+        numbers.extend(motion.position.iter().chain(&motion.velocity).map(last));
+        numbers.extend(self.outputs.iter().map(|(_, source)| source.last(&motion)));
+        let mut record = Record {
+            stop: Some(motion.stop.reason),
+            time: motion.stop.time,
+            impacts: motion.impacts.len() as u64,
+            numbers,
+            hamiltonian_drift: motion.audit.hamiltonian_drift,
+            error: motion.stop.detail.filter(|_| !motion.stop.reason.is_complete()).unwrap_or_default(),
+            ..Record::default()
+        };
+        for &event in &self.events {
+            let mut times = motion.events.iter().filter(|e| e.event == event).map(|e| e.time);
+            let first = times.next();
+            let count = times.clone().count() as u64 + u64::from(first.is_some());
+            let last = times.next_back().or(first).unwrap_or(f64::NAN);
+            record.fired.push(Fired { count, first: first.unwrap_or(f64::NAN), last });
+        }
+        if self.impacts {
+            for impact in &motion.impacts {
+                for (k, &wall) in impact.walls.iter().enumerate() {
+                    let state = impact.position.iter().chain(&impact.velocity_after).copied().collect();
+                    let impulse = impact.impulse.get(k).copied().unwrap_or(f64::NAN);
+                    record.struck.push(Happening { time: impact.time, what: wall as u32, impulse, state });
+                }
+            }
+        }
+        if self.firings {
+            for event in motion.events.iter().filter(|e| self.events.contains(&e.event)) {
+                let state = event.position.iter().chain(&event.velocity).copied().collect();
+                let what = event.event as u32;
+                record.happened.push(Happening { time: event.time, what, impulse: f64::NAN, state });
+            }
+        }
+        record
+    }
+}
+
+/// Everything a column can be made of, by its name in the table of a run; the outputs first.
+fn sources(model: &Model) -> Vec<(String, Source)> {
+    let mut all: Vec<(String, Source)> = Vec::new();
+    all.extend(model.outputs.iter().enumerate().map(|(i, o)| (o.name.clone(), Source::Output(i))));
+    let coordinates = model.coordinates.iter().enumerate();
+    all.extend(coordinates.map(|(i, c)| (momentum_column(c), Source::Momentum(i))));
+    all.push(("hamiltonian".to_owned(), Source::Hamiltonian));
+    all.push(("energy".to_owned(), Source::Energy));
+    all.extend(model.rows.iter().enumerate().map(|(i, r)| (format!("mu.{}", r.name), Source::Multiplier(i))));
+    let walls = || model.walls.iter().enumerate();
+    all.extend(walls().map(|(i, w)| (format!("f.{}", w.name), Source::ContactForce(i))));
+    let driven = model.coordinates.iter().filter(|c| c.driven.is_some()).enumerate();
+    all.extend(driven.map(|(i, c)| (format!("drive.{}", c.name), Source::DrivingForce(i))));
+    all.extend(walls().map(|(i, w)| (format!("gap.{}", w.name), Source::Gap(i))));
+    all
+}
+
+/// Is this in every row anyway?
+fn always(model: &Model, name: &str) -> bool {
+    let state = model.coordinates.iter().any(|c| name.strip_suffix('\'').unwrap_or(name) == c.name);
+    state || ["stop", "time", "impacts", "hamiltonian_drift", "error"].contains(&name)
+}
+
+impl Source {
+    fn last(self, motion: &Motion) -> f64 {
+        let of = |signals: &[Signal], i: usize| signals.get(i).map_or(f64::NAN, last);
+        match self {
+            Source::Output(i) => of(&motion.output, i),
+            Source::Momentum(i) => of(&motion.momentum, i),
+            Source::Hamiltonian => motion.hamiltonian.last().copied().unwrap_or(f64::NAN),
+            Source::Energy => motion.energy.last().copied().unwrap_or(f64::NAN),
+            Source::Multiplier(i) => of(&motion.multiplier, i),
+            Source::ContactForce(i) => of(&motion.contact_force, i),
+            Source::DrivingForce(i) => of(&motion.driving_force, i),
+            Source::Gap(i) => of(&motion.gap, i),
+        }
+    }
+}
+
+fn last(signal: &Signal) -> f64 {
+    signal.values.last().copied().unwrap_or(f64::NAN)
+}
+
+fn names(list: &str) -> impl Iterator<Item = String> {
+    list.split(',').map(|name| name.trim().replace(['′', '’'], "'")).filter(|name| !name.is_empty())
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    let hint = match suggestion(name, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => format!("the model has no {what}s"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    format!("unknown {what} `{name}`\n  hint: {hint}")
+}
