@@ -3,9 +3,9 @@
 use super::record::{Fired, Happening, Record};
 use crate::failure::Failure;
 use crate::load::suggestion;
-use carom::run::Signal;
+use carom::Model;
+use carom::run::{Columns, Outcome};
 use carom::show::table::momentum_column;
-use carom::{Model, Motion};
 
 /// The outputs and events of a sweep's rows.
 pub struct Choice {
@@ -73,30 +73,31 @@ impl Choice {
         Ok(Choice { outputs, events: chosen, impacts: false, firings: false })
     }
 
-    /// The row of a motion.
-    pub fn record(&self, motion: Motion) -> Record {
-        let mut numbers =
-            Vec::with_capacity(motion.position.len() + motion.velocity.len() + self.outputs.len());
-        numbers.extend(motion.position.iter().chain(&motion.velocity).map(last));
-        numbers.extend(self.outputs.iter().map(|(_, source)| source.last(&motion)));
+    /// The row of a trajectory.
+    pub fn record(&self, outcome: Outcome, columns: &Columns) -> Record {
+        let state = [&columns.position, &columns.velocity];
+        let count = state.iter().map(|range| range.len()).sum::<usize>() + self.outputs.len();
+        let mut numbers = Vec::with_capacity(count);
+        state.iter().for_each(|range| numbers.extend_from_slice(&outcome.values[(*range).clone()]));
+        numbers.extend(self.outputs.iter().map(|(_, source)| outcome.values[source.place(columns)]));
         let mut record = Record {
-            stop: Some(motion.stop.reason),
-            time: motion.stop.time,
-            impacts: motion.impacts.len() as u64,
+            stop: Some(outcome.stop.reason),
+            time: outcome.stop.time,
+            impacts: outcome.impact_count,
             numbers,
-            hamiltonian_drift: motion.audit.hamiltonian_drift,
-            error: motion.stop.detail.filter(|_| !motion.stop.reason.is_complete()).unwrap_or_default(),
+            hamiltonian_drift: outcome.hamiltonian_drift,
+            error: outcome.stop.detail.filter(|_| !outcome.stop.reason.is_complete()).unwrap_or_default(),
             ..Record::default()
         };
         for &event in &self.events {
-            let mut times = motion.events.iter().filter(|e| e.event == event).map(|e| e.time);
+            let mut times = outcome.events.iter().filter(|e| e.event == event).map(|e| e.time);
             let first = times.next();
             let count = times.clone().count() as u64 + u64::from(first.is_some());
             let last = times.next_back().or(first).unwrap_or(f64::NAN);
             record.fired.push(Fired { count, first: first.unwrap_or(f64::NAN), last });
         }
         if self.impacts {
-            for impact in &motion.impacts {
+            for impact in &outcome.impacts {
                 for (k, &wall) in impact.walls.iter().enumerate() {
                     let state = impact.position.iter().chain(&impact.velocity_after).copied().collect();
                     let impulse = impact.impulse.get(k).copied().unwrap_or(f64::NAN);
@@ -105,7 +106,7 @@ impl Choice {
             }
         }
         if self.firings {
-            for event in motion.events.iter().filter(|e| self.events.contains(&e.event)) {
+            for event in outcome.events.iter().filter(|e| self.events.contains(&e.event)) {
                 let state = event.position.iter().chain(&event.velocity).copied().collect();
                 let what = event.event as u32;
                 record.happened.push(Happening { time: event.time, what, impulse: f64::NAN, state });
@@ -139,23 +140,19 @@ fn always(model: &Model, name: &str) -> bool {
 }
 
 impl Source {
-    fn last(self, motion: &Motion) -> f64 {
-        let of = |signals: &[Signal], i: usize| signals.get(i).map_or(f64::NAN, last);
+    /// Where it is among the values of an outcome.
+    fn place(self, columns: &Columns) -> usize {
         match self {
-            Source::Output(i) => of(&motion.output, i),
-            Source::Momentum(i) => of(&motion.momentum, i),
-            Source::Hamiltonian => motion.hamiltonian.last().copied().unwrap_or(f64::NAN),
-            Source::Energy => motion.energy.last().copied().unwrap_or(f64::NAN),
-            Source::Multiplier(i) => of(&motion.multiplier, i),
-            Source::ContactForce(i) => of(&motion.contact_force, i),
-            Source::DrivingForce(i) => of(&motion.driving_force, i),
-            Source::Gap(i) => of(&motion.gap, i),
+            Source::Output(i) => columns.output.start + i,
+            Source::Momentum(i) => columns.momentum.start + i,
+            Source::Hamiltonian => columns.hamiltonian,
+            Source::Energy => columns.energy,
+            Source::Multiplier(i) => columns.multiplier.start + i,
+            Source::ContactForce(i) => columns.contact_force.start + i,
+            Source::DrivingForce(i) => columns.driving_force.start + i,
+            Source::Gap(i) => columns.gap.start + i,
         }
     }
-}
-
-fn last(signal: &Signal) -> f64 {
-    signal.values.last().copied().unwrap_or(f64::NAN)
 }
 
 fn names(list: &str) -> impl Iterator<Item = String> {

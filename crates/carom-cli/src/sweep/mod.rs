@@ -3,6 +3,7 @@
 //! Promise: rows do not depend on the number of threads or on interruptions; a trajectory that fails is a row that says
 //! why; memory does not grow with the number of rows.
 
+mod batch;
 mod choice;
 mod input;
 mod journal;
@@ -19,7 +20,8 @@ use crate::load::load;
 use crate::simulate::{Prepared, prepare};
 use crate::summary::{count, duration};
 use crate::write;
-use carom::{Model, Options, Sampling};
+use carom::run::Fleet;
+use carom::{Model, Options};
 use choice::Choice;
 use cpu_time::ProcessTime;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -31,6 +33,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use table::{Form, Layout, What};
 use vary::Variation;
@@ -55,9 +58,7 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let mut choice = Choice::new(&model, args.columns.as_deref(), args.events.as_deref())?;
     (choice.impacts, choice.firings) = (args.impacts, args.events.is_some() && args.output.is_some());
     let fingerprint = fingerprint(args, &texts, &model, &plan);
-    let mut options = Options::of(&model);
-    // The first and the last state are all a row needs.
-    options.sampling = Sampling::Even(2);
+    let options = Options::of(&model);
     let prepared = prepare(model, &file)?;
     let threads = threads(args.threads, plan.count);
 
@@ -72,7 +73,14 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         }
     }
     interrupt::listen();
-    let worker = Worker { prepared: &prepared, variation: &variation, plan: &plan, options, choice: &choice };
+    let worker = Worker {
+        prepared: &prepared,
+        variation: &variation,
+        plan: &plan,
+        options,
+        choice: &choice,
+        fleets: Mutex::default(),
+    };
     let (begin, cpu) = (Instant::now(), ProcessTime::now());
     let bar = progress(plan.count, done, args.model.quiet);
     let simulate = |range: Range<u64>| {
@@ -203,6 +211,8 @@ struct Worker<'a> {
     plan: &'a Plan,
     options: Options,
     choice: &'a Choice,
+    /// Fleets that wait for a batch.
+    fleets: Mutex<Vec<Fleet<'a>>>,
 }
 
 impl Worker<'_> {
@@ -219,27 +229,23 @@ impl Worker<'_> {
     /// Simulates consecutive trajectories: their rows, in order. Interrupted, it returns those before the first that was
     /// cut short. Called from several threads at once; what a row holds depends on its index only.
     fn batch(&self, range: Range<u64>) -> Vec<Record> {
-        range.map_while(|index| self.trajectory(index)).collect()
+        let fleets = || self.fleets.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = fleets().pop();
+        let mut fleet = waiting.unwrap_or_else(|| Fleet::new(&self.prepared.program, self.choice.impacts));
+        let rows = batch::run(self, &mut fleet, range);
+        fleets().push(fleet);
+        rows
     }
 
     /// The row of one trajectory; `None` when it was interrupted.
     fn trajectory(&self, index: u64) -> Option<Record> {
-        if interrupt::interrupted() {
-            return None;
-        }
-        let mut row = Vec::new();
-        self.plan.row(index, &mut row);
-        let options = match self.variation.options(&self.options, &row) {
-            Ok(options) => options,
-            Err(error) => return Some(Record::invalid(error)),
-        };
-        let result =
-            carom::simulate_with(&self.prepared.program, &options, &mut |_| !interrupt::interrupted());
-        match result {
-            Ok(motion) if motion.stop.reason == carom::StopReason::Interrupted => None,
-            Ok(motion) => Some(self.choice.record(motion)),
-            Err(error) => Some(Record::invalid(error.to_string())),
-        }
+        self.batch(index..index + 1).pop()
+    }
+
+    /// The options of one trajectory; `row` is a place for its inputs.
+    fn options(&self, index: u64, row: &mut Vec<f64>) -> Result<Options, String> {
+        self.plan.row(index, row);
+        self.variation.options(&self.options, row)
     }
 }
 
