@@ -26,7 +26,7 @@ pub struct Prepared {
 /// If that is impossible; already reported then.
 pub fn prepare(model: Model, file: &str) -> Result<Prepared, Failure> {
     let begin = Instant::now();
-    let mechanics = derive(model, file)?;
+    let mechanics = reported(carom::derive_equations(model), file)?;
     let derive_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
     let program = Program::compile(&mechanics)
@@ -35,12 +35,16 @@ pub fn prepare(model: Model, file: &str) -> Result<Prepared, Failure> {
     Ok(Prepared { mechanics, program, derive_seconds, compile_seconds })
 }
 
-/// Derives a model.
+/// Derives a model, closed forms included.
 ///
 /// # Errors
 /// If that is impossible; already reported then.
 pub fn derive(model: Model, file: &str) -> Result<Mechanics, Failure> {
-    carom::derive(model).map_err(|problems| {
+    reported(carom::derive(model), file)
+}
+
+fn reported(derived: Result<Mechanics, Vec<Diagnostic>>, file: &str) -> Result<Mechanics, Failure> {
+    derived.map_err(|problems| {
         load::report(&problems, file, false);
         Failure::Reported(1)
     })

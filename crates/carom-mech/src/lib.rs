@@ -29,7 +29,7 @@ mod suggest;
 mod walls;
 
 pub use check::load;
-pub use derive::derive;
+pub use derive::{derive, derive_equations};
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use draft::Draft;
 pub use linearise::{Linearisation, StateSpace, linearise, state_space};

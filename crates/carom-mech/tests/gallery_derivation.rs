@@ -2,12 +2,13 @@
 
 mod support;
 
-use carom_mech::{Draft, Dynamics, Mechanics, derive};
+use carom_expr::Style;
+use carom_mech::{Draft, Dynamics, Mechanics, Model, derive, derive_equations};
 use std::path::Path;
 use support::closed::closed_forms_hold;
 use support::independent::{Random, agrees, random_path};
 
-fn gallery() -> Vec<(String, Mechanics)> {
+fn models() -> Vec<(String, Model)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|e| e == "toml"));
@@ -19,10 +20,35 @@ fn gallery() -> Vec<(String, Mechanics)> {
             let text = std::fs::read_to_string(&path).unwrap();
             let (draft, problems) = Draft::parse(&text, &name);
             let (model, _) = draft.check().unwrap_or_else(|e| panic!("{name}: {problems:?} {e:?}"));
-            let mechanics = derive(model).unwrap_or_else(|e| panic!("{name}: {e:?}"));
-            (name, mechanics)
+            (name, model)
         })
         .collect()
+}
+
+fn gallery() -> Vec<(String, Mechanics)> {
+    let derived = |(name, model): (String, Model)| {
+        let mechanics = derive(model).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+        (name, mechanics)
+    };
+    models().into_iter().map(derived).collect()
+}
+
+#[test]
+fn the_equations_do_not_depend_on_whether_closed_forms_are_written_down() {
+    for (name, model) in models() {
+        let text = |m: &Mechanics| -> Vec<String> {
+            let matrix = match &m.dynamics {
+                Dynamics::Lagrangian(l) => l.mass_matrix.concat(),
+                Dynamics::Degenerate(d) => d.matrix.concat(),
+                Dynamics::Hamiltonian(h) => h.inverse_mass.concat(),
+            };
+            let rest = m.momenta.iter().chain(&m.energy_terms).chain(m.walls.iter().map(|w| &w.gap_rate));
+            matrix.iter().chain(rest).map(|&e| m.model.dag.print(e, Style::Text)).collect()
+        };
+        let (all, alone) = (derive(model.clone()).unwrap(), derive_equations(model).unwrap());
+        assert_eq!(text(&all), text(&alone), "{name}");
+        assert!(alone.forms.impacts.is_empty() && alone.forms.inverse.is_none(), "{name}");
+    }
 }
 
 #[test]

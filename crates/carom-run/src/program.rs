@@ -168,7 +168,7 @@ impl Program {
             let mut model = self.mechanics.model.clone();
             let name = format!("contact with {}", model.walls[wall].name);
             model.rows.push(Row { name, kind: RowKind::Holonomic, expr: model.walls[wall].gap });
-            let mechanics = carom_mech::derive(model).ok()?;
+            let mechanics = carom_mech::derive_equations(model).ok()?;
             let mut program = Program::compile(&mechanics).ok()?;
             program.held_row = Some(mechanics.rows.len() - 1);
             Some(Box::new(program))

@@ -68,7 +68,7 @@ pub use carom_mech as mech;
 pub use carom_run as run;
 pub use carom_show as show;
 
-pub use carom_mech::{Diagnostic, Draft, Dynamics, Mechanics, Model, Physics, derive};
+pub use carom_mech::{Diagnostic, Draft, Dynamics, Mechanics, Model, Physics, derive, derive_equations};
 pub use carom_run::{
     Motion, Options, Program, Progress, Sampling, SimulateError, StopReason, simulate, simulate_with,
 };
