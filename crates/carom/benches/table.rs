@@ -25,6 +25,9 @@ pub struct Request {
     pub carom: Option<std::path::PathBuf>,
 }
 
+/// Prints one part of the page.
+type Part = fn(&Request);
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     if let [flag, family, size] = &arguments[..] {
@@ -39,7 +42,7 @@ fn main() {
         quick: arguments.iter().any(|a| a == "--quick"),
         carom: std::env::var_os("CAROM").map(Into::into),
     };
-    let parts: [(&str, fn(&Request)); 5] = [
+    let parts: [(&str, Part); 5] = [
         ("single", work::single),
         ("work", work::curve),
         ("sweep", sweeps::table),
