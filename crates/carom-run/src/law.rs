@@ -9,11 +9,15 @@
 //! Promise: for e = 1, E changes by −λ·φ_t − μ·b and by nothing else; A v⁺ + b = A v⁻ + b; no λ is negative. W may be
 //! singular as long as no direction z with W z = 0, A z = 0 meets the wall (n·z ≠ 0); then no impulse can act.
 
+use crate::engine::Symmetric;
 use crate::lcp::complementary;
 use crate::linear::{Factored, Matrix, dot, largest};
 
 /// n·Sn below this part of its terms is zero: the wall cannot stop anything.
 const HOPELESS: f64 = 1e-12;
+
+/// Beyond this many unknowns the symmetric factorisation is tried before the one that shows the rank.
+const LARGE: usize = 16;
 
 /// The inverse mass S on the distribution, at one state.
 #[derive(Clone, Debug)]
@@ -28,6 +32,8 @@ pub struct Metric {
 enum Form {
     /// [W Aᵀ; A 0]
     Mass(Factored),
+    /// The same where it is large and of full rank
+    Large(Symmetric),
     /// H_pp, A, and A H_pp Aᵀ
     Inverse(Matrix, Matrix, Factored),
 }
@@ -36,6 +42,17 @@ impl Metric {
     /// From W and the constraint rows A.
     pub fn new(mass: &Matrix, rows: &Matrix) -> Metric {
         let (n, m) = (mass.rows, rows.rows);
+        let diagonal = (0..n).map(|i| mass[(i, i)].abs()).collect();
+        if n + m > LARGE {
+            let entry = |i: usize, j: usize| match (i < n, j < n) {
+                (true, true) => mass[(i, j)],
+                (false, true) => rows[(i - n, j)],
+                _ => 0.0,
+            };
+            if let Some(factors) = Symmetric::new(n + m, entry) {
+                return Metric { form: Form::Large(factors), diagonal, rows: m };
+            }
+        }
         let mut kkt = Matrix::zeros(n + m, n + m);
         for i in 0..n {
             for j in 0..n {
@@ -48,7 +65,6 @@ impl Metric {
                 kkt[(j, n + i)] = rows[(i, j)];
             }
         }
-        let diagonal = (0..n).map(|i| mass[(i, i)].abs()).collect();
         Metric { form: Form::Mass(Factored::new(&kkt)), diagonal, rows: m }
     }
 
@@ -70,6 +86,11 @@ impl Metric {
         self.diagonal.len()
     }
 
+    /// Is it beyond doubt that W is regular on the rows and that they are independent?
+    pub fn is_regular(&self) -> bool {
+        matches!(self.form, Form::Large(_))
+    }
+
     /// Directions z with W z = 0 and A z = 0: no impulse acts along them. Redundant rows do not count.
     pub fn massless_directions(&self) -> Vec<&[f64]> {
         let n = self.size();
@@ -77,7 +98,7 @@ impl Metric {
             Form::Mass(factored) => {
                 factored.null_space.iter().map(|z| &z[..n]).filter(|z| largest(z) > 1e-9).collect()
             }
-            Form::Inverse(..) => Vec::new(),
+            Form::Large(_) | Form::Inverse(..) => Vec::new(),
         }
     }
 
@@ -92,6 +113,12 @@ impl Metric {
             Form::Mass(factored) => {
                 let right: Vec<f64> = force.iter().chain(rate).copied().collect();
                 let mut x = factored.solve(&right);
+                let y = x.split_off(self.size());
+                (x, y)
+            }
+            Form::Large(factors) => {
+                let mut x: Vec<f64> = force.iter().chain(rate).copied().collect();
+                factors.solve(&mut x);
                 let y = x.split_off(self.size());
                 (x, y)
             }

@@ -2,7 +2,7 @@
 //! of rows. With it an uneventful step needs no frame.
 
 use crate::engine::{Balance, Duty};
-use crate::project::{DRIFT, relative};
+use crate::project::{DRIFT, SMALL, relative};
 use crate::run::{Halt, Run};
 
 /// Where the noted values of a leg are; the order is `Layout::noted`'s.
@@ -92,6 +92,12 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Where the residuals of the rows are noted, of their positions or of their rates.
+    pub fn noted_residuals(&self, rates: bool) -> usize {
+        let places = self.noted_places();
+        if rates { places.rate } else { places.position }
+    }
+
     /// After a jet: residuals of rows, conditions and closed walls; beyond rounding the state is projected. True if it
     /// was.
     pub fn project_noted(&mut self) -> Result<bool, Halt> {
@@ -120,6 +126,10 @@ impl Run<'_> {
             let size = flow.noted(places.condition + conditions + c);
             kept.condition[c] = kept.condition[c].max(size);
             drift = drift.max(relative(flow.noted(places.condition + c), size));
+        }
+        if drift > DRIFT && drift < SMALL && self.project_by_flow() {
+            self.motion.audit.constraint_drift = self.motion.audit.constraint_drift.max(drift);
+            return Ok(true);
         }
         self.project_if(drift)
     }

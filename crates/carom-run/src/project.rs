@@ -6,10 +6,12 @@
 use crate::law::Metric;
 use crate::linear::{Factored, Matrix, largest};
 use crate::motion::StopReason;
-use crate::run::{Halt, Run};
+use crate::run::{Halt, Run, Series};
 
 /// Residuals above this many units of rounding are projected away.
 pub(crate) const DRIFT: f64 = 8.0 * f64::EPSILON;
+/// Below this one Newton step leaves nothing but rounding.
+pub(crate) const SMALL: f64 = 1e-9;
 /// Newton steps of one projection.
 const MOST_STEPS: usize = 50;
 
@@ -129,6 +131,37 @@ impl Run<'_> {
             ));
         }
         Ok(true)
+    }
+
+    /// One Newton step for positions, then one for rates, with the factors of the equations of motion: their matrix is the
+    /// same, and in large systems it is sparse. Needs noted residuals at the present state; false (and the state as it was)
+    /// when this leg's matrix is another one.
+    pub fn project_by_flow(&mut self) -> bool {
+        let (n, m) = (self.size(), self.frame.layout.rows);
+        let plain = self.key.closed.is_empty() && self.key.sliding.is_empty() && self.key.rows.len() == m;
+        if !plain || self.is_degenerate() || self.is_hamiltonian() || !self.stepping_by_series() {
+            return false;
+        }
+        if self.series == Series::Given && !self.try_evaluate() {
+            return false;
+        }
+        let before = self.state.clone();
+        for (rates, first) in [(false, 0), (true, n)] {
+            let at = self.noted_residuals(rates);
+            let flow = self.spaces.flow_mut();
+            let mut right = vec![0.0; n + m];
+            for (r, x) in right[n..].iter_mut().enumerate() {
+                *x = -flow.noted(at + r);
+            }
+            flow.solve(0, &mut right);
+            let solved = right[..n].iter().all(|x| x.is_finite());
+            self.state[first..first + n].iter_mut().zip(&right).for_each(|(x, d)| *x += d);
+            if !solved || !(rates || self.try_evaluate()) {
+                self.state = before;
+                return false;
+            }
+        }
+        true
     }
 
     /// Newton until the residuals stop falling; returns the largest one left.

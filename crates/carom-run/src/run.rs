@@ -95,6 +95,10 @@ impl Spaces {
     pub fn flow(&self) -> &Flow {
         &self.list[self.current].flow
     }
+
+    pub fn flow_mut(&mut self) -> &mut Flow {
+        &mut self.list[self.current].flow
+    }
 }
 
 /// A simulation in progress.
@@ -328,6 +332,18 @@ impl<'p> Run<'p> {
         }
     }
 
+    /// Evaluates the equations of the present leg; false when they are singular.
+    pub fn try_evaluate(&mut self) -> bool {
+        let (time, state) = (self.time, &self.state);
+        self.spaces.flow_mut().evaluate(time, state).is_ok()
+    }
+
+    /// Completes the series after [`Run::try_evaluate`].
+    pub fn try_expand(&mut self) -> bool {
+        let (time, state) = (self.time, &self.state);
+        self.spaces.flow_mut().expand(time, state).is_ok()
+    }
+
     fn try_jet(&mut self) -> Result<(), Singular> {
         self.spaces.list[self.spaces.current].flow.jet(self.time, &self.state)
     }
@@ -370,7 +386,11 @@ impl<'p> Run<'p> {
             return Ok(());
         }
         let all: Vec<usize> = (0..m).collect();
-        let rows = if m == 0 { all } else { independent_rows(&self.frame.rows()) };
+        let rows = if m == 0 || self.frame.metric().is_regular() {
+            all
+        } else {
+            independent_rows(&self.frame.rows())
+        };
         self.key.rows = rows.clone();
         self.key.multipliers = rows;
         Ok(())

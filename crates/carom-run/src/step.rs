@@ -39,12 +39,16 @@ impl Run<'_> {
     }
 
     fn expand_series(&mut self, left: f64) -> Result<f64, Halt> {
-        if self.series == Series::Missing {
+        // Residuals are values: where the state may have to be projected, series come after that.
+        let missing = self.series == Series::Missing;
+        let values_only = missing && self.is_constrained() && self.key.closed.is_empty() && self.try_evaluate();
+        if missing && !values_only {
             self.jet_again()?;
         }
         if self.series != Series::Fresh {
             self.audit_noted()?;
-            if self.is_constrained() && self.project_noted()? {
+            let projected = self.is_constrained() && self.project_noted()?;
+            if projected || (values_only && !self.try_expand()) {
                 self.jet_again()?;
             }
         }

@@ -21,8 +21,17 @@ mod work;
 pub struct Request {
     /// Smaller systems, fewer repeats.
     pub quick: bool,
+    /// Parts and families asked for by name; none: all.
+    pub words: Vec<String>,
     /// The command-line program, for what is measured through it.
     pub carom: Option<std::path::PathBuf>,
+}
+
+impl Request {
+    /// Was one of these asked for, or nothing in particular?
+    pub fn wants(&self, names: &[&str]) -> bool {
+        self.words.is_empty() || self.words.iter().any(|w| names.contains(&&w[..]))
+    }
 }
 
 /// Prints one part of the page.
@@ -30,16 +39,20 @@ type Part = fn(&Request);
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
-    if let [flag, family, size] = &arguments[..] {
+    if let [flag @ ("--peak" | "--print"), family, size] =
+        arguments.iter().map(String::as_str).collect::<Vec<_>>()[..]
+    {
         let size = size.parse().expect("a number");
-        match &flag[..] {
-            "--peak" => return memory::report(family, size),
-            "--print" => return print!("{}", models::text(family, size)),
-            _ => {}
+        if flag == "--print" {
+            print!("{}", models::text(family, size));
+        } else {
+            memory::report(family, size);
         }
+        return;
     }
     let request = Request {
         quick: arguments.iter().any(|a| a == "--quick"),
+        words: arguments.iter().filter(|a| !a.starts_with('-')).cloned().collect(),
         carom: std::env::var_os("CAROM").map(Into::into),
     };
     let parts: [(&str, Part); 5] = [
@@ -49,9 +62,8 @@ fn main() {
         ("growth", growth::tables),
         ("memory", memory::table),
     ];
-    let wanted: Vec<&String> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
     for (name, part) in parts {
-        if wanted.is_empty() || wanted.iter().any(|w| *w == name) {
+        if request.wants(&[name]) || (name == "growth" && request.wants(&models::FAMILIES)) {
             part(&request);
         }
     }

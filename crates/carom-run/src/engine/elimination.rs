@@ -134,6 +134,29 @@ impl Elimination {
         }
     }
 
+    /// Overwrites b by the solution of Pᵀ M P = L D Lᵀ, given L, the reciprocals of D, and room for a vector.
+    pub(crate) fn solve(&self, lower: &[f64], pivots: &[f64], room: &mut [f64], b: &mut [f64]) {
+        let n = self.order.len();
+        let y = &mut room[..n];
+        for (i, &unknown) in self.order.iter().enumerate() {
+            let mut s = b[unknown as usize];
+            for at in self.row(i) {
+                s -= lower[at] * y[self.columns[at] as usize];
+            }
+            y[i] = s;
+        }
+        for (y, d) in y.iter_mut().zip(pivots) {
+            *y *= d;
+        }
+        for i in (0..n).rev() {
+            let x = y[i];
+            for at in self.row(i) {
+                y[self.columns[at] as usize] -= lower[at] * x;
+            }
+            b[self.order[i] as usize] = x;
+        }
+    }
+
     /// The entries of row i of L.
     #[inline(always)]
     pub(crate) fn row(&self, i: usize) -> std::ops::Range<usize> {

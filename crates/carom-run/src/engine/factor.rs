@@ -65,17 +65,8 @@ impl Factor {
     /// Factors the block's matrix, whose entries `value` gives.
     /// On failure: the row without pivot, and its size relative to the row before elimination.
     pub(crate) fn factor(&mut self, block: &Block, value: impl Fn(Value) -> f64) -> Result<(), (usize, f64)> {
-        if let Some(elimination) = &block.elimination {
-            if self.sparse(block, elimination, &value) {
-                self.kind = Kind::Sparse;
-                return Ok(());
-            }
-        } else if block.symmetric {
-            self.fill(block, &value);
-            if self.ldl() {
-                self.kind = Kind::Dense;
-                return Ok(());
-            }
+        if self.without_pivoting(block, &value) {
+            return Ok(());
         }
         self.fill(block, &value);
         if block.symmetric {
@@ -87,6 +78,20 @@ impl Factor {
         }
         self.kind = Kind::Pivoted;
         self.lu()
+    }
+
+    /// The symmetric forms only; false when a pivot is doubtful.
+    pub(crate) fn without_pivoting(&mut self, block: &Block, value: &impl Fn(Value) -> f64) -> bool {
+        if let Some(elimination) = &block.elimination {
+            self.kind = Kind::Sparse;
+            return self.sparse(block, elimination, value);
+        }
+        if !block.symmetric {
+            return false;
+        }
+        self.kind = Kind::Dense;
+        self.fill(block, value);
+        self.ldl()
     }
 
     fn fill(&mut self, block: &Block, value: &impl Fn(Value) -> f64) {
@@ -232,30 +237,9 @@ impl Factor {
     /// Overwrites `b` by the solution.
     pub(crate) fn solve(&mut self, block: &Block, b: &mut [f64]) {
         match (self.kind, &block.elimination) {
-            (Kind::Sparse, Some(e)) => self.solve_sparse(e, b),
+            (Kind::Sparse, Some(e)) => e.solve(&self.lower, &self.pivots, &mut self.scratch, b),
             (Kind::Dense, _) => self.solve_dense(b),
             _ => self.solve_pivoted(b),
-        }
-    }
-
-    fn solve_sparse(&mut self, e: &Elimination, b: &mut [f64]) {
-        let y = &mut self.scratch;
-        for (i, &unknown) in e.order.iter().enumerate() {
-            let mut s = b[unknown as usize];
-            for at in e.row(i) {
-                s -= self.lower[at] * y[e.columns[at] as usize];
-            }
-            y[i] = s;
-        }
-        for (y, d) in y.iter_mut().zip(&self.pivots) {
-            *y *= d;
-        }
-        for i in (0..self.n).rev() {
-            let x = y[i];
-            for at in e.row(i) {
-                y[e.columns[at] as usize] -= self.lower[at] * x;
-            }
-            b[e.order[i] as usize] = x;
         }
     }
 

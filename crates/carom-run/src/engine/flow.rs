@@ -72,6 +72,19 @@ impl Flow {
         self.packed.jet(&self.tape, time.value(), state)
     }
 
+    /// Completes the series after [`Flow::evaluate`] at the same point.
+    ///
+    /// # Errors
+    /// When a block is singular at the state.
+    pub(crate) fn expand(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
+        self.packed.expand(&self.tape, time.value(), state)
+    }
+
+    /// Solves with the matrix of a block as it was at the last evaluation.
+    pub(crate) fn solve(&mut self, block: usize, right_side: &mut [f64]) {
+        self.packed.solve(&self.tape, block, right_side);
+    }
+
     /// Takes series and noted values made elsewhere, as if by a jet.
     pub(crate) fn adopt(
         &mut self,

@@ -52,6 +52,7 @@ mod rk4;
 pub mod series;
 mod simd;
 mod sincos;
+mod symmetric;
 mod system;
 mod tape;
 mod taylor;
@@ -62,6 +63,7 @@ pub use ensemble::{
 };
 pub use flow::{Flow, horner};
 pub use rk4::Rk4;
+pub(crate) use symmetric::Symmetric;
 pub use system::{CompileError, LinearBlock, Singular, System};
 pub use tape::Tape;
 pub use taylor::Taylor;

@@ -30,6 +30,8 @@ pub(crate) struct Packed {
     right_side: Vec<f64>,
     /// Outer `None`: not asked for yet.
     code: Option<MachineCode>,
+    /// Were the last values made by code? Then so were the factors.
+    coded: bool,
 }
 
 impl Packed {
@@ -52,6 +54,7 @@ impl Packed {
             right_side: vec![0.0; tape.blocks.iter().map(|b| b.size).max().unwrap_or(0)],
             layout: Arc::new(layout),
             code: None,
+            coded: false,
         }
     }
 
@@ -141,6 +144,28 @@ impl Packed {
         Ok(())
     }
 
+    /// Orders 1 and above, after the values at the same point.
+    pub(crate) fn expand(&mut self, tape: &Tape, time: f64, state: &[f64]) -> Result<(), Singular> {
+        let orders = self.code(tape).and_then(|code| code.1.orders.map(|orders| (code, orders)));
+        match orders {
+            Some((code, orders)) if self.coded => code.0.call(orders, &mut self.arena),
+            _ if self.coded => return self.jet(tape, time, state),
+            _ => self.interpret(tape),
+        }
+        Ok(())
+    }
+
+    /// Solves with the factors of a block.
+    pub(crate) fn solve(&mut self, tape: &Tape, block: usize, b: &mut [f64]) {
+        match &self.layout.blocks[block] {
+            Some(f) if self.coded => {
+                let arena = flat(&self.arena);
+                f.pattern.solve(&arena[f.lower..], &arena[f.pivots..], &mut self.right_side, b);
+            }
+            _ => self.factors[block].solve(&tape.blocks[block], b),
+        }
+    }
+
     fn enter(&mut self, tape: &Tape, time: f64, state: &[f64]) {
         let arena = flat_mut(&mut self.arena);
         for (x, place) in state.iter().zip(&self.layout.places) {
@@ -151,6 +176,7 @@ impl Packed {
 
     /// Order 0 by code; false when a block needs pivoting or is singular.
     fn run_values(&mut self, tape: &Tape, segments: &[Segment], code: &Code) -> bool {
+        self.coded = false;
         for segment in segments {
             match segment {
                 Segment::Code(at) => code.call(*at, &mut self.arena),
@@ -162,11 +188,12 @@ impl Packed {
             }
         }
         let arena = self.doubles();
-        self.layout.blocks.iter().flatten().all(|f| {
+        self.coded = self.layout.blocks.iter().flatten().all(|f| {
             let n = f.pattern.order.len();
             let (pivots, sizes) = arena[f.checks..][..2 * n].split_at(n);
             pivots.iter().zip(sizes).all(|(p, s)| healthy(*p, *s))
-        })
+        });
+        self.coded
     }
 
     /// Instructions the code does not know; sines and cosines eight at a time.

@@ -13,31 +13,32 @@ struct Point {
     step: f64,
 }
 
-/// Steps counted for the cost of one: the difference of a long and a short run, so the start is not counted.
-const STEPS: u64 = 12;
+/// Steps of the short run.
+const FEW: u64 = 5;
+/// Steps of the long run. The cost of one is the difference, so that the start is not counted.
+const MANY: u64 = 65;
 
 fn measure(text: &str, size: usize, quick: bool) -> Point {
-    let repeats = if quick { 2 } else { 3 };
-    let ready = ready(text, 1e-15, repeats);
+    let ready = ready(text, 1e-15, if quick { 2 } else { 3 });
     let options = |steps| Options { until: 1e6, max_steps: steps, ..ready.options.clone() };
-    let (short, long) = (options(STEPS), options(2 * STEPS));
-    let (mut few, mut many) = (f64::INFINITY, f64::INFINITY);
-    for _ in 0..if quick { 4 } else { 12 } {
-        few = few.min(shortest(3, || run(&ready.program, &short)).0);
-        many = many.min(shortest(3, || run(&ready.program, &long)).0);
+    let (short, long) = (options(FEW), options(MANY));
+    let (mut few, mut many, mut spent) = (f64::INFINITY, f64::INFINITY, 0.0);
+    // The two take turns; three times at least, then until the time is up.
+    for round in 0..60 {
+        let (a, b) =
+            (shortest(1, || run(&ready.program, &short)).0, shortest(1, || run(&ready.program, &long)).0);
+        (few, many, spent) = (few.min(a), many.min(b), spent + a + b);
+        if round >= 2 && spent > if quick { 0.15 } else { 1.0 } {
+            break;
+        }
     }
     let total = ready.read + ready.derive + ready.compile;
-    Point {
-        size,
-        derive: ready.derive,
-        compile: ready.compile,
-        ready: total,
-        step: (many - few) / STEPS as f64,
-    }
+    let step = (many - few) / (MANY - FEW) as f64;
+    Point { size, derive: ready.derive, compile: ready.compile, ready: total, step }
 }
 
-fn family(title: &str, sizes: &[usize], text: fn(usize) -> String, quick: bool) {
-    let points: Vec<Point> = sizes.iter().map(|&n| measure(&text(n), n, quick)).collect();
+fn family(title: &str, sizes: &[usize], name: &str, quick: bool) {
+    let points: Vec<Point> = sizes.iter().map(|&n| measure(&models::text(name, n), n, quick)).collect();
     let mut rows: Vec<Vec<String>> = points
         .iter()
         .map(|p| {
@@ -67,15 +68,16 @@ fn family(title: &str, sizes: &[usize], text: fn(usize) -> String, quick: bool) 
 
 /// Open chains in both formulations, chains of loops, balls in a row.
 pub fn tables(request: &Request) {
-    let quick = request.quick;
-    let cut = |sizes: &'static [usize], n: usize| if quick { &sizes[..n] } else { sizes };
-    family("n-link chain in angles", cut(&[1, 2, 5, 10, 20, 50, 100], 5), models::chain, quick);
-    family(
-        "n-link chain in places, rods as rows",
-        cut(&[1, 2, 5, 10, 20, 50, 100], 6),
-        models::absolute_chain,
-        quick,
-    );
-    family("n four-bar loops", cut(&[1, 2, 5, 10, 20, 40], 5), models::loops, quick);
-    family("n balls in a row, n − 1 walls", cut(&[2, 5, 10, 20, 50, 100], 4), models::balls, quick);
+    let families: [(&str, &str, &[usize], usize); 4] = [
+        ("chain", "n-link chain in angles", &[1, 2, 5, 10, 20, 50, 100], 5),
+        ("places", "n-link chain in places, rods as rows", &[1, 2, 5, 10, 20, 50, 100], 6),
+        ("loops", "n four-bar loops", &[1, 2, 5, 10, 20, 40], 5),
+        ("balls", "n balls in a row, n − 1 walls", &[2, 5, 10, 20, 50, 100], 4),
+    ];
+    for (name, title, sizes, few) in families {
+        if request.wants(&["growth", name]) {
+            let sizes = if request.quick { &sizes[..few] } else { sizes };
+            family(title, sizes, name, request.quick);
+        }
+    }
 }

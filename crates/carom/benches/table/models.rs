@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+/// The names of the families.
+pub const FAMILIES: [&str; 4] = ["chain", "places", "loops", "balls"];
+
 /// A family by its name on the command line.
 pub fn text(family: &str, n: usize) -> String {
     match family {
@@ -9,7 +12,7 @@ pub fn text(family: &str, n: usize) -> String {
         "places" => absolute_chain(n),
         "loops" => loops(n),
         "balls" => balls(n),
-        other => panic!("no family `{other}`: chain, places, loops, balls"),
+        other => panic!("no family `{other}`: {}", FAMILIES.join(", ")),
     }
 }
 
