@@ -41,7 +41,8 @@ impl Run<'_> {
     fn expand_series(&mut self, left: f64) -> Result<f64, Halt> {
         // Residuals are values: where the state may have to be projected, series come after that.
         let missing = self.series == Series::Missing;
-        let values_only = missing && self.is_constrained() && self.key.closed.is_empty() && self.try_evaluate();
+        let values_only =
+            missing && self.is_constrained() && self.key.closed.is_empty() && self.try_evaluate();
         if missing && !values_only {
             self.jet_again()?;
         }
