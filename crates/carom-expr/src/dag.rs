@@ -214,6 +214,19 @@ impl Dag {
         self.nodes.is_empty()
     }
 
+    /// Every node, each after those it is made of.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// let mut dag = Dag::new();
+    /// let x = dag.symbol("x");
+    /// let sine = dag.sin(x);
+    /// assert_eq!(dag.all().collect::<Vec<_>>(), [x, sine]);
+    /// ```
+    pub fn all(&self) -> impl Iterator<Item = Expr> + use<> {
+        (0..self.nodes.len() as u32).map(Expr)
+    }
+
     /// Length of `e` in characters, written out with one-letter names: what [`Dag::simplify`] makes small.
     ///
     /// ```

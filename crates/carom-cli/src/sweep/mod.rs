@@ -10,6 +10,7 @@ mod journal;
 mod plan;
 mod record;
 mod schedule;
+mod shortcut;
 mod table;
 mod vary;
 
@@ -53,7 +54,15 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let file = loaded.file.clone();
     let texts: Vec<String> = loaded.draft.sources.iter().map(|s| s.text.clone()).collect();
     let draft = loaded.draft.clone();
-    let model = loaded.check(args.model.quiet)?;
+    // A start that only the plan makes right is no mistake.
+    let model = match loaded.draft.check() {
+        Err(_) if loaded.problems.is_empty() => vary::first_right(&loaded.draft, &plan),
+        _ => None,
+    };
+    let model = match model {
+        Some(model) => model,
+        None => loaded.check(args.model.quiet)?,
+    };
     let variation = Variation::new(&model, draft, &plan)?;
     let mut choice = Choice::new(&model, args.columns.as_deref(), args.events.as_deref())?;
     (choice.impacts, choice.firings) = (args.impacts, args.events.is_some() && args.output.is_some());

@@ -1,15 +1,19 @@
-//! What a row of the plan changes: starts directly, parameters through the draft, so that formulas of parameters (other
-//! parameters, the start) follow.
+//! What a row of the plan changes: starts and parameters, and what follows from them: other parameters, formulas in the
+//! start and in the run settings, what the constraint rows determine.
+//!
+//! Promise: a row is simulated exactly as `carom run` with the same `--set` and `--start` would. Where that only means other
+//! numbers ([`Shortcut`]) they are computed here; everything else goes through the draft, which also words what is wrong.
 
 use super::plan::Plan;
+use super::shortcut::Shortcut;
 use crate::failure::Failure;
 use crate::load::suggestion;
 use carom::{Draft, Model, Options, Physics};
 
-/// What each varied name is.
+/// What each varied name is; its index in the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Target {
-    Parameter,
+pub enum Target {
+    Parameter(usize),
     Position(usize),
     Velocity(usize),
     Momentum(usize),
@@ -20,6 +24,7 @@ pub struct Variation {
     draft: Draft,
     names: Vec<String>,
     targets: Vec<Target>,
+    shortcut: Option<Shortcut>,
 }
 
 impl Variation {
@@ -40,56 +45,63 @@ impl Variation {
         if !problems.is_empty() {
             return Err(Failure::wrong(problems.join("\n")));
         }
-        Ok(Variation { draft, names: plan.names.clone(), targets })
+        let shortcut = Shortcut::new(model, &draft, &targets);
+        Ok(Variation { draft, names: plan.names.clone(), targets, shortcut })
     }
 
-    /// The options of one row.
+    /// The options of one row; `base` says what is not the model's to say.
     ///
     /// # Errors
     /// A sentence, if these values make no valid model.
     pub fn options(&self, base: &Options, row: &[f64]) -> Result<Options, String> {
-        let mut options = base.clone();
-        if self.targets.contains(&Target::Parameter) {
-            let mut draft = self.draft.clone();
-            for ((name, target), value) in self.names.iter().zip(&self.targets).zip(row) {
-                if *target == Target::Parameter {
-                    draft.set_parameter(&format!("{name}={value:?}"));
-                }
-            }
-            for (name, value, start) in self.starts(row) {
-                if start {
-                    draft.set_start(&format!("{name}={value:?}"));
-                }
-            }
-            let sentence = |problems: Vec<carom::Diagnostic>| {
-                problems.first().map_or_else(|| "not a valid model".to_owned(), |p| p.message.clone())
-            };
-            let (model, _) = draft.check().map_err(sentence)?;
-            let own = Options::of(&model);
-            options.parameters = own.parameters;
-            options.start = own.start;
+        if let Some(options) = self.shortcut.as_ref().and_then(|s| s.options(base, &self.targets, row)) {
             return Ok(options);
         }
-        for (target, value) in self.targets.iter().zip(row) {
-            match *target {
-                Target::Position(i) => options.start.position[i] = Some(*value),
-                Target::Velocity(i) => options.start.velocity[i] = Some(*value),
-                Target::Momentum(i) => options.start.momentum[i] = Some(*value),
-                Target::Parameter => {}
-            }
-        }
-        Ok(options)
+        self.checked(base, row)
     }
 
-    fn starts<'a>(&'a self, row: &'a [f64]) -> impl Iterator<Item = (&'a str, f64, bool)> {
-        let named = self.names.iter().zip(&self.targets).zip(row);
-        named.map(|((name, target), value)| (name.as_str(), *value, *target != Target::Parameter))
+    /// The same through the draft.
+    fn checked(&self, base: &Options, row: &[f64]) -> Result<Options, String> {
+        let sentence = |problems: Vec<carom::Diagnostic>| {
+            problems.first().map_or_else(|| "not a valid model".to_owned(), |p| p.message.clone())
+        };
+        let draft = changed(self.draft.clone(), &self.names, row, |k| {
+            matches!(self.targets[k], Target::Parameter(_))
+        });
+        let (model, _) = draft.check().map_err(sentence)?;
+        let sampling = base.sampling.clone();
+        Ok(Options { sampling, sensitivity: base.sensitivity, ..Options::of(&model) })
     }
 }
 
+/// A draft with other numbers.
+fn changed(mut draft: Draft, names: &[String], row: &[f64], parameter: impl Fn(usize) -> bool) -> Draft {
+    for (k, (name, value)) in names.iter().zip(row).enumerate() {
+        // What cannot be set was refused before.
+        let _ = match parameter(k) {
+            true => draft.set_parameter(&format!("{name}={value:?}")),
+            false => draft.set_start(&format!("{name}={value:?}")),
+        };
+    }
+    draft
+}
+
+/// The model of a draft that is right only with values of the plan: one without a start of its own, for example.
+pub fn first_right(draft: &Draft, plan: &Plan) -> Option<Model> {
+    /// So many rows are tried.
+    const TRIES: u64 = 100;
+    let is_parameter = |k: usize| draft.parameters.iter().any(|(word, _)| word.text == plan.names[k]);
+    let mut row = Vec::new();
+    (0..plan.count.min(TRIES)).find_map(|index| {
+        plan.row(index, &mut row);
+        let draft = changed(draft.clone(), &plan.names, &row, is_parameter);
+        draft.check().ok().map(|(model, _)| model)
+    })
+}
+
 fn target(model: &Model, name: &str, hamiltonian: bool) -> Result<Target, String> {
-    if model.parameters.iter().any(|p| p.name == name) {
-        return Ok(Target::Parameter);
+    if let Some(i) = model.parameters.iter().position(|p| p.name == name) {
+        return Ok(Target::Parameter(i));
     }
     for (i, c) in model.coordinates.iter().enumerate() {
         let momentum =
@@ -123,5 +135,90 @@ fn target(model: &Model, name: &str, hamiltonian: bool) -> Result<Target, String
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", names.join(", ")),
     };
-    Err(format!("unknown name `{name}` to vary; {hint}"))
+    Err(format!("unknown name `{name}` to vary\n  hint: {hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODEL: &str = r#"
+        coordinates = ["x", "y"]
+        [parameters]
+        l = 2
+        k = "1/l"
+        twice = "2*half"
+        half = "sqrt(l)/2"
+        [energy]
+        kinetic = "x'^2/2 + l*y'^2/2"
+        potential = "k*x^2/2"
+        [output]
+        slope = "x/(l - 3)"
+        [start]
+        position = { x = "half", y = "x0" }
+        velocity = { y = "-twice" }
+        [run]
+        until = 5
+    "#;
+
+    fn variation(text: &str, names: &[&str]) -> (Variation, Options) {
+        let (draft, problems) = Draft::parse(text, "m.toml");
+        assert!(problems.is_empty());
+        let (model, _) = draft.check().unwrap();
+        let values: Vec<String> = names.iter().map(|name| format!("{name}=1")).collect();
+        let plan = Plan::grid(&values).unwrap();
+        (Variation::new(&model, draft, &plan).unwrap(), Options::of(&model))
+    }
+
+    #[test]
+    fn the_shortcut_gives_the_numbers_of_the_draft() {
+        let text = MODEL.replace("\"x0\"", "1");
+        for (names, rows) in [
+            (&["l"][..], &[&[1.0][..], &[0.7], &[1e-3], &[3.0], &[0.0], &[-1.0]][..]),
+            (&["half", "l"], &[&[0.25, 4.0]]),
+            (&["x", "y'"], &[&[0.25, 4.0]]),
+            (&["x", "l"], &[&[0.1, 0.3]]),
+        ] {
+            let (variation, base) = variation(&text, names);
+            assert!(variation.shortcut.is_some(), "{names:?}");
+            for row in rows {
+                let (fast, slow) = (variation.options(&base, row), variation.checked(&base, row));
+                assert_eq!(format!("{fast:?}"), format!("{slow:?}"), "{names:?} {row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn run_settings_made_of_a_varied_parameter_follow_it() {
+        let text = MODEL.replace("\"x0\"", "1").replace("until = 5", "until = \"3*l\"\nfrom = \"k/2\"");
+        let (variation, base) = variation(&text, &["l"]);
+        let options = variation.options(&base, &[4.0]).unwrap();
+        assert_eq!((options.start.time, options.until), (0.125, 12.0));
+    }
+
+    #[test]
+    fn a_dependent_start_follows_the_varied_one() {
+        let text = r#"
+            coordinates = ["x", "y"]
+            [energy]
+            kinetic = "x'^2/2 + y'^2/2"
+            potential = "y"
+            [holonomic]
+            slope = "y - 2*x"
+            [start]
+            position = { x = 1 }
+        "#;
+        let (variation, base) = variation(text, &["x"]);
+        assert_eq!(base.start.position[1], Some(2.0));
+        assert_eq!(variation.options(&base, &[3.0]).unwrap().start.position[1], Some(6.0));
+    }
+
+    #[test]
+    fn a_draft_without_a_right_start_takes_one_from_the_plan() {
+        let text = "coordinates = [\"y\"]\n[energy]\nkinetic = \"y'^2/2\"\n[wall.floor]\ngap = \"y - 1\"";
+        let (draft, _) = Draft::parse(text, "m.toml");
+        assert!(draft.check().is_err());
+        let plan = Plan::grid(&["y=-1..3:9".to_owned()]).unwrap();
+        assert_eq!(first_right(&draft, &plan).unwrap().start.position, [Some(1.0)]);
+    }
 }
