@@ -236,7 +236,6 @@ impl Run<'_> {
 
     /// A touching wall that is not held although its gap would close; sets the known zeros of those that open.
     fn wall_that_must_hold(&mut self, closed: &[usize]) -> Option<usize> {
-        let h = self.natural_step();
         for w in 0..self.walls.len() {
             self.walls[w].zeros = 0;
             if !self.walls[w].touching || closed.contains(&w) {
@@ -248,7 +247,7 @@ impl Run<'_> {
                 self.walls[w].zeros = 1;
                 continue;
             }
-            match leading(series, 2, h, self.frame.gap_size(w)) {
+            match leading(series, 2, self.natural_step(), self.frame.gap_size(w)) {
                 Some((k, sign)) if sign > 0.0 => self.walls[w].zeros = k,
                 _ => return Some(w),
             }
@@ -365,6 +364,9 @@ impl Run<'_> {
 
     /// Forces that start at zero: how many leading coefficients are known.
     fn settle_forces(&mut self) {
+        if self.key.closed.is_empty() {
+            return;
+        }
         let h = self.natural_step();
         let first = self.program.watched(&self.key).force;
         for (i, w) in self.key.closed.clone().into_iter().enumerate() {
@@ -393,6 +395,9 @@ impl Run<'_> {
 
     /// On which side each event function starts: a zero at the start of a leg does not fire.
     fn settle_events(&mut self) {
+        if self.events.is_empty() {
+            return;
+        }
         let h = self.natural_step();
         let first = self.program.watched(&self.key).event;
         for e in 0..self.events.len() {

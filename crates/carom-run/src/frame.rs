@@ -208,20 +208,29 @@ pub(crate) struct Frame {
     pub layout: Layout,
     flow: Flow,
     values: Vec<f64>,
+    /// Where it was evaluated last: time and state, empty if nowhere.
+    place: Vec<u64>,
 }
 
 impl Frame {
     pub fn new(flow: &Flow, layout: &Layout) -> Frame {
         let count = flow.tape().watched_count();
-        Frame { layout: layout.clone(), flow: flow.clone(), values: vec![0.0; count] }
+        Frame { layout: layout.clone(), flow: flow.clone(), values: vec![0.0; count], place: Vec::new() }
     }
 
     pub fn set_parameters(&mut self, parameters: &[f64]) {
         self.flow.set_parameters(parameters);
+        self.place.clear();
     }
 
-    /// Evaluates everything at a state.
+    /// Evaluates everything at a state, unless it was evaluated there last.
     pub fn at(&mut self, time: Time, state: &[f64]) {
+        let place = || [time.value()].into_iter().chain(state.iter().copied()).map(f64::to_bits);
+        if self.place.iter().copied().eq(place()) {
+            return;
+        }
+        self.place.clear();
+        self.place.extend(place());
         // No blocks, so nothing can be singular.
         let _ = self.flow.evaluate(time, state);
         for (i, value) in self.values.iter_mut().enumerate() {

@@ -215,32 +215,39 @@ impl Factored {
 /// Scales rows and columns by powers of two until their largest entries are near 1.
 fn equilibrate(m: &mut Matrix) -> (Vec<f64>, Vec<f64>) {
     let (mut rows, mut columns) = (vec![1.0; m.rows], vec![1.0; m.columns]);
+    let mut factors = vec![1.0; m.rows + m.columns];
+    let (row_factors, column_factors) = factors.split_at_mut(m.rows);
     for _ in 0..4 {
-        let mut change = false;
-        let row_largest: Vec<f64> = (0..m.rows).map(|i| largest(m.row(i))).collect();
-        let column_largest: Vec<f64> =
-            (0..m.columns).map(|j| (0..m.rows).fold(0.0, |a: f64, i| a.max(m[(i, j)].abs()))).collect();
-        let half_root = |x: f64| {
-            if x > 0.0 && x.is_finite() { (-(x.log2() / 2.0).round()).exp2() } else { 1.0 }
-        };
-        let r: Vec<f64> = row_largest.iter().map(|&x| half_root(x)).collect();
-        let c: Vec<f64> = column_largest.iter().map(|&x| half_root(x)).collect();
-        for i in 0..m.rows {
-            for j in 0..m.columns {
-                m[(i, j)] *= r[i] * c[j];
+        column_factors.fill(0.0);
+        for (i, r) in row_factors.iter_mut().enumerate() {
+            *r = half_root(largest(m.row(i)));
+            for (c, x) in column_factors.iter_mut().zip(m.row(i)) {
+                *c = c.max(x.abs());
             }
-            rows[i] *= r[i];
-            change |= r[i] != 1.0;
         }
-        for (scale, factor) in columns.iter_mut().zip(&c) {
-            *scale *= factor;
-            change |= *factor != 1.0;
-        }
-        if !change {
+        column_factors.iter_mut().for_each(|c| *c = half_root(*c));
+        if row_factors.iter().chain(column_factors.iter()).all(|f| *f == 1.0) {
             break;
         }
+        for (row, r) in m.entries.chunks_exact_mut(column_factors.len().max(1)).zip(row_factors.iter()) {
+            row.iter_mut().zip(column_factors.iter()).for_each(|(x, c)| *x *= r * c);
+        }
+        rows.iter_mut().zip(row_factors.iter()).for_each(|(x, r)| *x *= r);
+        columns.iter_mut().zip(column_factors.iter()).for_each(|(x, c)| *x *= c);
     }
     (rows, columns)
+}
+
+/// The power of two nearest to 1/√x; 1 where there is none.
+fn half_root(x: f64) -> f64 {
+    let exponent = (x.to_bits() >> 52) as i64 - 1023;
+    // Also false for what is not a number, and for numbers too small to have an exponent.
+    if !(x >= f64::MIN_POSITIVE && x.is_finite()) {
+        return 1.0;
+    }
+    // 4^k √½ … 4^k √2 would need the digits; 4^k/2 … 2·4^k is as good.
+    let half = (exponent + 1) >> 1;
+    f64::from_bits(((1023 - half) as u64) << 52)
 }
 
 #[cfg(test)]

@@ -62,6 +62,8 @@ pub(crate) struct Crowd<const W: usize> {
     left: Wide<W>,
     size: Wide<W>,
     longest: Wide<W>,
+    /// Powers of the step.
+    powers: Vec<Wide<W>>,
     /// Lanes whose step must be looked at.
     restless: [bool; W],
     /// Per watched function.
@@ -107,6 +109,7 @@ impl<const W: usize> Crowd<W> {
             end: Times::ZERO,
             left: Wide::ZERO,
             size: Wide::ZERO,
+            powers: vec![Wide::ZERO; taylor.order + 1],
             longest: Wide::ZERO,
             restless: [false; W],
             peak: Wide::ZERO,
@@ -149,17 +152,20 @@ impl<const W: usize> Crowd<W> {
             }
         }
         let mut rho = radii(n, &largest);
-        if !tape.watched.is_empty() {
-            for value in &tape.watched {
-                let Value::Row(row) = value else { continue };
-                let row = self.lanes.row(*row);
-                for i in 0..W {
-                    let all = [largest[0].0[i], largest[1].0[i], largest[2].0[i]];
-                    let tail = [row[n].0[i], row[n - 1].0[i], row[n - 2].0[i]];
-                    let all = with_watched(all, tail, [row[0].0[i], row[1].0[i]], rho.0[i]);
-                    (largest[0].0[i], largest[1].0[i], largest[2].0[i]) = (all[0], all[1], all[2]);
-                }
+        let mut changed = false;
+        for value in &tape.watched {
+            let Value::Row(row) = value else { continue };
+            let row = self.lanes.row(*row);
+            for i in 0..W {
+                let all = [largest[0].0[i], largest[1].0[i], largest[2].0[i]];
+                let tail = [row[n].0[i], row[n - 1].0[i], row[n - 2].0[i]];
+                let new = with_watched(all, tail, [row[0].0[i], row[1].0[i]], rho.0[i]);
+                // Also true for what is not a number.
+                changed |= !(new[0] == all[0] && new[1] == all[1] && new[2] == all[2]);
+                (largest[0].0[i], largest[1].0[i], largest[2].0[i]) = (new[0], new[1], new[2]);
             }
+        }
+        if changed {
             rho = radii(n, &largest);
         }
         let factor = self.taylor.factor;
@@ -211,22 +217,29 @@ impl<const W: usize> Crowd<W> {
     fn bounds(&mut self) {
         let h = self.size;
         let n = self.lanes.order;
-        let mut power = Wide([1.0; W]);
-        for _ in 0..n {
-            power = power.zip(h, |p, h| p * h);
+        // h^k by halves, and four sums at a time: little waiting.
+        self.powers[0] = Wide([1.0; W]);
+        self.powers[1] = h;
+        for k in 2..=n {
+            self.powers[k] = self.powers[k / 2].zip(self.powers[k - k / 2], |a, b| a * b);
         }
+        let power = self.powers[n];
         let mut restless = self.restless;
         for (at, value) in self.lanes.tape.watched.iter().enumerate() {
             let Value::Row(row) = value else { continue };
             let row = self.lanes.row(*row);
             let side = self.sides[at];
-            let mut low = Wide::<W>::ZERO;
-            for c in row[1..].iter().rev() {
-                for i in 0..W {
-                    let c = side.0[i] * c.0[i];
-                    low.0[i] = (low.0[i] + if c < 0.0 { c } else { 0.0 }) * h.0[i];
+            let mut falls = [Wide::<W>::ZERO; 4];
+            for (c, p) in row[1..].chunks(4).zip(self.powers[1..=n].chunks(4)) {
+                for ((c, p), fall) in c.iter().zip(p).zip(&mut falls) {
+                    for i in 0..W {
+                        let term = side.0[i] * c.0[i] * p.0[i];
+                        fall.0[i] += if term < 0.0 { term } else { 0.0 };
+                    }
                 }
             }
+            let [a, b, c, d] = falls;
+            let low = a.zip(b, |a, b| a + b).zip(c.zip(d, |c, d| c + d), |a, c| a + c);
             let mut noise = row[n].zip(power, |c, p| (c * p).abs());
             if let Some(size) = self.duty.size.get(at).copied().flatten() {
                 noise = noise.zip(self.lanes.noted[size], |n, size| n + SIZE_ROUNDING * size);
@@ -246,8 +259,25 @@ impl<const W: usize> Crowd<W> {
     #[inline(always)]
     fn ends(&mut self) {
         let h = self.size;
-        for (i, next) in self.next.iter_mut().enumerate() {
-            *next = horner(self.lanes.row(i as Row), h);
+        // Four variables at a time: each sum waits for itself only.
+        let mut chunks = self.next.chunks_exact_mut(4);
+        let mut first = 0;
+        for next in &mut chunks {
+            let rows = [0, 1, 2, 3].map(|i| self.lanes.row(first + i));
+            let mut sums = [Wide::<W>::ZERO; 4];
+            for k in (0..=self.lanes.order).rev() {
+                for (sum, row) in sums.iter_mut().zip(&rows) {
+                    for i in 0..W {
+                        sum.0[i] = sum.0[i] * h.0[i] + row[k].0[i];
+                    }
+                }
+            }
+            next.copy_from_slice(&sums);
+            first += 4;
+        }
+        for next in chunks.into_remainder() {
+            *next = horner(self.lanes.row(first), h);
+            first += 1;
         }
         let mut peak = self.peak;
         for value in &self.lanes.tape.watched[..self.duty.peaks] {
