@@ -2,7 +2,7 @@
 //! One text for single trajectories and for lanes.
 
 use super::element::{Element, Octet, Wide};
-use super::layout::{Layout, WIDTH, weigh};
+use super::layout::{HALF, Layout, WIDTH, weigh};
 use super::recurrence::{Scale, Stage, Weight};
 use super::simd::Kernel;
 use super::tape::{Row, Tape, Value};
@@ -30,7 +30,10 @@ pub(crate) fn near_weights<T: Element>(tape: &Tape, layout: &Layout, arena: &mut
         let w = arena[layout.pair_weights + p];
         for (side, other) in [pair.b, pair.a].into_iter().enumerate() {
             let first = arena[layout.places[other as usize].index(1)];
-            arena[layout.near + side * pairs.len() + p] = w.times(first);
+            let once = w.times(first);
+            // The two terms of a square are one.
+            arena[layout.near + side * pairs.len() + p] =
+                if pair.is_square() { once.plus(once) } else { once };
         }
     }
 }
@@ -76,9 +79,12 @@ pub(crate) fn order<const FUSED: bool, T: Element>(
                     if k > 1 {
                         for p in pairs.clone() {
                             let before = |row: Row| arena[layout.places[row as usize].index(k - 1)];
-                            add(&mut sum, arena[layout.near + p], before(r.pairs[p].a));
-                            if k > 2 {
-                                add(&mut sum, arena[layout.near + r.pairs.len() + p], before(r.pairs[p].b));
+                            let (pair, near) = (&r.pairs[p], arena[layout.near + p]);
+                            let newest = before(pair.a);
+                            let halved = pair.is_square() && k == 2;
+                            add(&mut sum, near, if halved { newest.times(T::splat(HALF)) } else { newest });
+                            if k > 2 && !pair.is_square() {
+                                add(&mut sum, arena[layout.near + r.pairs.len() + p], before(pair.b));
                             }
                         }
                         if e.scale == Scale::Inverse {

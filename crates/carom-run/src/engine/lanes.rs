@@ -114,7 +114,7 @@ impl<const W: usize> Lanes<W> {
             self.arena[place.index(0)] = *x;
         }
         self.unhealthy = [false; W];
-        match self.code.clone() {
+        match self.code.take() {
             Some(code) => {
                 for segment in &code.1.values {
                     match segment {
@@ -126,6 +126,7 @@ impl<const W: usize> Lanes<W> {
                 if let Some(orders) = code.1.orders {
                     code.0.call(orders, &mut self.arena);
                 }
+                self.code = Some(code);
             }
             None => dispatch(level, Jet { lanes: self, tape: &tape }),
         }

@@ -1,27 +1,33 @@
 //! Where everything lives in the one block of memory an evaluator works on.
 //!
 //! The unit is an *element*: one double for a single trajectory, eight doubles (one per lane) for an ensemble. Rows whose
-//! earlier coefficients are needed again have a *series* (coefficient k at `at + k`); the others have a single *spot*.
+//! earlier coefficients are needed again have a *series* (coefficient k at `at + k·step`); the others have a single *spot*.
+//! Operands of a single trajectory's pairs live in a lane of an octet and nowhere else, unless their series is a result.
 
 use super::elimination::Elimination;
-use super::recurrence::{NONE, Recurrence, Weight};
+use super::recurrence::{NONE, Weight};
 use super::tape::{Block, Row, Tape, Value};
 
 /// Pairs of one octet.
 pub(crate) const WIDTH: usize = 8;
 
+/// The first of the literals.
+pub(crate) const HALF: f64 = 0.5;
+
 /// Where a row's coefficients are, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
     pub at: u32,
-    /// Coefficient k is at `at + k`, not always at `at`.
-    pub series: bool,
+    /// Coefficient k is at `at + k·step`; 0: a spot.
+    pub step: u32,
 }
 
 impl Place {
+    const UNKNOWN: Place = Place { at: u32::MAX, step: 0 };
+
     #[inline(always)]
     pub(crate) fn index(self, k: usize) -> usize {
-        self.at as usize + if self.series { k } else { 0 }
+        self.at as usize + k * self.step as usize
     }
 }
 
@@ -76,33 +82,59 @@ impl Layout {
         let r = &tape.recurrence;
         let stride = order + 1;
         let mut length = 0;
+        let pairs = r.pairs.len();
+        let mut places = vec![Place::UNKNOWN; r.rows];
+        for row in results(tape) {
+            if places[row as usize] == Place::UNKNOWN {
+                // State first: its series follow each other without gaps.
+                places[row as usize] = Place { at: length as u32, step: 1 };
+                length += stride;
+            }
+        }
         let mut region = |elements: usize| {
+            length = length.next_multiple_of(WIDTH);
             let at = length;
             length += elements.next_multiple_of(WIDTH);
             at
         };
-        let (mut places, series) = places(tape, r, stride);
-        region(series * stride);
-        let spots = region(places.iter().filter(|p| !p.series).count());
-        for (at, place) in (spots as u32..).zip(places.iter_mut().filter(|p| !p.series)) {
-            place.at = at;
+        let octets =
+            if packed { [0; 2].map(|_| region(pairs.div_ceil(WIDTH) * stride * WIDTH)) } else { [0; 2] };
+        for (p, pair) in r.pairs.iter().enumerate() {
+            for (row, octets) in [pair.a, pair.b].into_iter().zip(octets) {
+                let place = &mut places[row as usize];
+                if *place == Place::UNKNOWN {
+                    *place = if packed {
+                        Place { at: (octets + lane(p, 0, stride)) as u32, step: WIDTH as u32 }
+                    } else {
+                        Place { at: region(stride) as u32, step: 1 }
+                    };
+                }
+            }
+        }
+        let values = tape.rate.iter().chain(&tape.noted).filter_map(|v| v.row());
+        for row in values.chain(r.edges.iter().filter_map(|e| e.weight.row())) {
+            if places[row as usize] == Place::UNKNOWN {
+                places[row as usize] = Place { at: region(stride) as u32, step: 1 };
+            }
+        }
+        let spots = region(places.iter().filter(|p| **p == Place::UNKNOWN).count());
+        for (at, place) in (spots as u32..).zip(places.iter_mut().filter(|p| **p == Place::UNKNOWN)) {
+            *place = Place { at, step: 0 };
         }
         let watched = tape
             .watched
             .iter()
             .map(|value| match *value {
                 Value::Row(row) => places[row as usize],
-                Value::Constant(_) => Place { at: region(stride) as u32, series: true },
+                Value::Constant(_) => Place { at: region(stride) as u32, step: 1 },
             })
             .collect();
-        let pairs = r.pairs.len();
-        let mut literals: Vec<f64> = Vec::new();
+        let mut literals: Vec<f64> = vec![HALF];
         for w in r.pairs.iter().map(|p| p.weight).chain(r.edges.iter().map(|e| e.weight)) {
             if !literals.contains(&w.factor) {
                 literals.push(w.factor);
             }
         }
-        let octets = pairs.div_ceil(WIDTH) * stride * WIDTH;
         Layout {
             order,
             stride,
@@ -119,7 +151,7 @@ impl Layout {
             literals,
             mask: region(WIDTH),
             blocks: tape.blocks.iter().map(|b| b.symmetric.then(|| factors(b, &mut region))).collect(),
-            octets: if packed { [region(octets), region(octets)] } else { [0; 2] },
+            octets,
             length,
         }
     }
@@ -131,36 +163,15 @@ impl Layout {
     }
 }
 
-/// State first, then unknowns and watched rows, then operands of pairs and what weights refer to.
-fn places(tape: &Tape, r: &Recurrence, stride: usize) -> (Vec<Place>, usize) {
-    let mut places = vec![Place { at: 0, series: false }; r.rows];
-    let mut count = 0;
-    let mut want = |row: Row| {
-        let place = &mut places[row as usize];
-        if !place.series {
-            *place = Place { at: (count * stride) as u32, series: true };
-            count += 1;
-        }
-    };
-    (0..tape.dimension as Row).for_each(&mut want);
-    for block in &tape.blocks {
-        (block.first..block.first + block.size as Row).for_each(&mut want);
-    }
-    for value in tape.watched.iter().chain(&tape.rate).chain(&tape.noted) {
-        if let Value::Row(row) = value {
-            want(*row);
-        }
-    }
-    for pair in &r.pairs {
-        want(pair.a);
-        want(pair.b);
-    }
-    for edge in &r.edges {
-        if let Some(row) = edge.weight.row() {
-            want(row);
-        }
-    }
-    (places, count)
+/// Rows whose series are asked for: state, unknowns, watched functions.
+fn results(tape: &Tape) -> impl Iterator<Item = Row> {
+    let unknowns = tape.blocks.iter().flat_map(|b| b.first..b.first + b.size as Row);
+    (0..tape.dimension as Row).chain(unknowns).chain(tape.watched.iter().filter_map(|v| v.row()))
+}
+
+/// Coefficient k of pair p within the octets.
+pub(crate) fn lane(p: usize, k: usize, stride: usize) -> usize {
+    (p / WIDTH * stride + k) * WIDTH + p % WIDTH
 }
 
 fn factors(block: &Block, region: &mut impl FnMut(usize) -> usize) -> Factors {

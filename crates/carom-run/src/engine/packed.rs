@@ -7,7 +7,7 @@ use super::element::Octet;
 use super::factor::{Factor, healthy};
 use super::first;
 use super::interpret::{self, FarOctets};
-use super::layout::{Layout, Place, WIDTH, moving};
+use super::layout::{Layout, Place, WIDTH, lane, moving};
 use super::machine::{Program, Segment, Target};
 use super::recurrence::Weight;
 use super::simd::{Code, Kernel, Level, dispatch, flat, flat_mut};
@@ -63,17 +63,15 @@ impl Packed {
         self.code = Some(None);
     }
 
-    /// The tape's code for this order; made by the first workspace that needs it.
-    fn code(&mut self, tape: &Tape) -> MachineCode {
-        if let Some(code) = &self.code {
-            return code.clone();
+    /// The tape's code for this order, to be given back; made by the first workspace that needs it.
+    fn take_code(&mut self, tape: &Tape) -> MachineCode {
+        if let Some(code) = self.code.take() {
+            return code;
         }
-        let code = tape.code(self.layout.order, Target::Single, || {
+        tape.code(self.layout.order, Target::Single, || {
             let program = Program::assemble(tape, &self.layout, Target::Single, self.level)?;
             Code::new(&program.bytes, self.arena.len()).map(|code| (code, program))
-        });
-        self.code = Some(code.clone());
-        code
+        })
     }
 
     /// Everything, as doubles.
@@ -121,9 +119,10 @@ impl Packed {
     /// Order 0 at a point.
     pub(crate) fn values(&mut self, tape: &Tape, time: f64, state: &[f64]) -> Result<(), Singular> {
         self.enter(tape, time, state);
-        if let Some(code) = self.code(tape)
-            && self.run_values(tape, &code.1.values, &code.0)
-        {
+        let code = self.take_code(tape);
+        let done = code.as_ref().is_some_and(|code| self.run_values(tape, &code.1.values, &code.0));
+        self.code = Some(code);
+        if done {
             return Ok(());
         }
         first::values(tape, &self.layout, flat_mut(&mut self.arena), &mut self.factors)
@@ -132,11 +131,17 @@ impl Packed {
     /// All orders at a point.
     pub(crate) fn jet(&mut self, tape: &Tape, time: f64, state: &[f64]) -> Result<(), Singular> {
         self.enter(tape, time, state);
-        if let Some(code) = self.code(tape)
-            && let Some(orders) = code.1.orders
-            && self.run_values(tape, &code.1.values, &code.0)
-        {
-            code.0.call(orders, &mut self.arena);
+        let code = self.take_code(tape);
+        let done = code.as_ref().is_some_and(|code| {
+            let Some(orders) = code.1.orders else { return false };
+            let healthy = self.run_values(tape, &code.1.values, &code.0);
+            if healthy {
+                code.0.call(orders, &mut self.arena);
+            }
+            healthy
+        });
+        self.code = Some(code);
+        if done {
             return Ok(());
         }
         first::values(tape, &self.layout, flat_mut(&mut self.arena), &mut self.factors)?;
@@ -265,10 +270,10 @@ impl Packed {
         if k <= 3 {
             return self.arena[layout.sums / WIDTH..][..octets].fill(Octet::ZERO);
         }
-        let (tables, operands) = self.arena.split_at_mut(layout.octets[0] / WIDTH);
-        let (a, b) = operands.split_at((layout.octets[1] - layout.octets[0]) / WIDTH);
-        let (before, sums) = tables.split_at_mut(layout.sums / WIDTH);
-        let weights = &before[layout.pair_weights / WIDTH..][..octets];
+        let (before, sums) = self.arena.split_at_mut(layout.sums / WIDTH);
+        let table = |at: usize, octets: usize| &before[at / WIDTH..][..octets];
+        let [a, b] = layout.octets.map(|at| table(at, octets * layout.stride));
+        let weights = table(layout.pair_weights, octets);
         dispatch(
             self.level,
             FarOctets { a, b, weights, sums: &mut sums[..octets], stride: layout.stride, k },
@@ -280,7 +285,7 @@ impl Packed {
         let layout = Arc::clone(&self.layout);
         let arena = flat_mut(&mut self.arena);
         for (p, pair) in tape.recurrence.pairs.iter().enumerate() {
-            let lane = (p / WIDTH * layout.stride + k) * WIDTH + p % WIDTH;
+            let lane = lane(p, k, layout.stride);
             for (octets, row) in layout.octets.into_iter().zip([pair.a, pair.b]) {
                 arena[octets + lane] = arena[layout.places[row as usize].index(k)];
             }

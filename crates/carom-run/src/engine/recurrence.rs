@@ -8,7 +8,7 @@
 //!
 //! (without pairs the scale applies to the edges). The sums C_p use coefficients below k only. They are taken apart once
 //! more: the two terms with the newest coefficient, a_{k−1} b_1 and a_1 b_{k−1}, become multiply–adds with the weights
-//! w b_1 and w a_1 ("near" terms), so that the long sums over what remains ("far" sums, 1 < j < k − 1) are ready one order ahead and
+//! w b_1 and w a_1 ("near" terms; the one term of a square has the weight 2 w a_1), so that the long sums over what remains ("far" sums, 1 < j < k − 1) are ready one order ahead and
 //! never wait for the newest coefficient. Far sums run from the middle outwards, lower and upper half apart:
 //!
 //! ```text
@@ -58,6 +58,12 @@ pub(crate) struct Pair {
     pub a: Row,
     pub b: Row,
     pub weight: Weight,
+}
+
+impl Pair {
+    pub(crate) fn is_square(&self) -> bool {
+        self.a == self.b
+    }
 }
 
 /// weight · source_k
@@ -138,7 +144,37 @@ impl Recurrence {
         let (last, middle) = r.pairs.split_at_mut(r.last_pairs);
         orient(last);
         orient(middle);
+        r.sort_edges(tape);
         r
+    }
+
+    /// Puts what is known last at the end of each sum: the chain from operation to operation becomes shorter.
+    fn sort_edges(&mut self, tape: &Tape) {
+        // Depth: operations between the coefficients of the last order and this row's.
+        let mut depth = vec![0_u32; self.rows];
+        depth[..tape.dimension].fill(1);
+        let (mut equation, mut edge) = (0, 0);
+        for stage in &self.stages {
+            match *stage {
+                Stage::Equations(count) => {
+                    for e in &self.equations[equation..equation + count as usize] {
+                        let edges = &mut self.edges[edge..edge + e.edges as usize];
+                        edge += edges.len();
+                        edges.sort_by_key(|e| depth[e.source as usize]);
+                        // Each term waits for the one before it and for its source.
+                        let sum = edges.iter().fold(0, |at, e| at.max(depth[e.source as usize]) + 1);
+                        depth[e.out as usize] = sum + u32::from(e.pairs == 0 && e.scale != Scale::One);
+                    }
+                    equation += count as usize;
+                }
+                Stage::Solve { block, right_side, unknowns } => {
+                    let n = tape.blocks[block as usize].size;
+                    let rows = |first: Row| first as usize..first as usize + n;
+                    let right = depth[rows(right_side)].iter().copied().max().unwrap_or(0);
+                    depth[rows(unknowns)].fill(right + 4 * n as u32);
+                }
+            }
+        }
     }
 
     fn equation(&mut self, out: Row, scale: Scale, pairs: &[Pair], edges: &[Edge]) {

@@ -37,6 +37,16 @@ pub(crate) enum Value {
     Row(Row),
 }
 
+impl Value {
+    /// The row, if it moves.
+    pub(crate) fn row(self) -> Option<Row> {
+        match self {
+            Value::Row(row) => Some(row),
+            Value::Constant(_) => None,
+        }
+    }
+}
+
 /// c·a
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct Linear {

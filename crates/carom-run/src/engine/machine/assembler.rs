@@ -1,8 +1,9 @@
 //! x86-64 instructions as bytes, and a register file that remembers what memory it holds.
 //!
-//! Arithmetic comes in three widths: one double (VEX, scalar), four (VEX.256) and eight (EVEX.512). Every memory operand
-//! is a base register plus a 32-bit displacement. A value that was loaded from or stored to a place stays known until
-//! its register is needed for something else, so that code written as loads and stores runs on registers.
+//! Arithmetic comes in three widths: one double, four and eight; with AVX-512 all in EVEX encoding, which has 32
+//! registers, else in VEX encoding with 16. Every memory operand is a base register plus a 32-bit displacement. A value
+//! that was loaded from or stored to a place stays known until its register is needed for something else, so that code
+//! written as loads and stores runs on registers. What is only *kept* is stored when its register is needed, or never.
 
 /// How many doubles an instruction works on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,8 +87,11 @@ const FIRST_CACHED: u8 = 2;
 pub(crate) struct Assembler {
     pub bytes: Vec<u8>,
     pub width: Width,
+    evex: bool,
     /// What each register holds a copy of.
     holds: [Option<Mem>; 32],
+    /// Registers whose place has not been written.
+    unsaved: [bool; 32],
     next: u8,
 }
 
@@ -104,20 +108,28 @@ pub(crate) const IF_ZERO: u8 = 4;
 pub(crate) const IF_NOT_ZERO: u8 = 5;
 
 impl Assembler {
-    pub(crate) fn new(width: Width) -> Assembler {
-        Assembler { bytes: Vec::new(), width, holds: [None; 32], next: FIRST_CACHED }
+    pub(crate) fn new(width: Width, evex: bool) -> Assembler {
+        Assembler {
+            bytes: Vec::new(),
+            width,
+            evex,
+            holds: [None; 32],
+            unsaved: [false; 32],
+            next: FIRST_CACHED,
+        }
     }
 
     /// How many vector registers there are.
     pub(crate) fn registers(&self) -> u8 {
-        if self.width == Width::Eight { 32 } else { 16 }
+        if self.evex { 32 } else { 16 }
     }
 
     // ---- values that remember their place ----------------------------------------------------------------
 
-    /// Forgets everything: at jumps, and when bases move.
+    /// Forgets everything, also what was not stored: at jumps, and when bases move.
     pub(crate) fn forget(&mut self) {
         self.holds = [None; 32];
+        self.unsaved = [false; 32];
         self.next = FIRST_CACHED;
     }
 
@@ -127,7 +139,10 @@ impl Assembler {
             let x = self.next;
             self.next = if x + 1 == self.registers() { FIRST_CACHED } else { x + 1 };
             if !busy.contains(&x) {
-                self.holds[usize::from(x)] = None;
+                let held = self.holds[usize::from(x)].take();
+                if let (Some(place), true) = (held, std::mem::take(&mut self.unsaved[usize::from(x)])) {
+                    self.store(place, x);
+                }
                 return x;
             }
         }
@@ -168,17 +183,34 @@ impl Assembler {
         x
     }
 
+    /// A register with the value that may be overwritten: the place is not read again.
+    pub(crate) fn consume(&mut self, place: Mem) -> u8 {
+        match self.find(place) {
+            Some(x) => {
+                self.holds[usize::from(x)] = None;
+                self.unsaved[usize::from(x)] = false;
+                x
+            }
+            None => self.own(place, &[]),
+        }
+    }
+
     /// Stores `x`; later reads of the place use the register.
     pub(crate) fn put(&mut self, place: Mem, x: u8) {
+        self.keep(place, x);
+        self.unsaved[usize::from(x)] = false;
+        self.store(place, x);
+    }
+
+    /// As `put`, but stores only when the register is needed for something else before everything is forgotten.
+    pub(crate) fn keep(&mut self, place: Mem, x: u8) {
         for held in &mut self.holds {
             if *held == Some(place) {
                 *held = None;
             }
         }
-        self.store(place, x);
-        if x >= FIRST_CACHED {
-            self.holds[usize::from(x)] = Some(place);
-        }
+        self.holds[usize::from(x)] = Some(place);
+        self.unsaved[usize::from(x)] = true;
     }
 
     // ---- vector instructions -----------------------------------------------------------------------------
@@ -228,12 +260,17 @@ impl Assembler {
         };
         let not = |bit: u8| 1 ^ bit & 1;
         let y_bits = (!y & 15) << 3;
-        if width == Width::Eight {
+        if self.evex {
+            let length = match width {
+                Width::One => 0,
+                Width::Four => 0x20,
+                Width::Eight => 0x40,
+            };
             self.bytes.extend([
                 0x62,
                 not(x >> 3) << 7 | not(high) << 6 | not(b) << 5 | not(x >> 4) << 4 | map,
                 0x80 | y_bits | 4 | prefix,
-                0x40 | not(y >> 4) << 3,
+                length | not(y >> 4) << 3,
             ]);
         } else {
             let w = u8::from(map == 2) << 7;

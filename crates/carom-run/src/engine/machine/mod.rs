@@ -10,7 +10,7 @@ mod assembler;
 mod orders;
 mod values;
 
-use super::layout::{Layout, Place};
+use super::layout::{Layout, Place, WIDTH, lane};
 use super::recurrence::{Recurrence, Weight};
 use super::simd::Level;
 use super::tape::{Row, Slot, Tape};
@@ -76,7 +76,10 @@ impl Program {
         if target == Target::Single {
             for (p, pair) in r.pairs.iter().enumerate() {
                 for (row, octets) in [pair.a, pair.b].into_iter().zip(layout.octets) {
-                    copies[row as usize].push(8 * (octets + p / 8 * layout.stride * 8 + p % 8));
+                    let at = octets + lane(p, 0, layout.stride);
+                    if layout.places[row as usize].at as usize != at {
+                        copies[row as usize].push(8 * at);
+                    }
                 }
             }
         }
@@ -86,7 +89,10 @@ impl Program {
             layout,
             target,
             octet: if level == Level::Avx512 { Width::Eight } else { Width::Four },
-            asm: Assembler::new(if target == Target::Lanes { Width::Eight } else { Width::One }),
+            asm: Assembler::new(
+                if target == Target::Lanes { Width::Eight } else { Width::One },
+                level == Level::Avx512,
+            ),
             element: if target == Target::Lanes { 64 } else { 8 },
             copies,
         };
@@ -115,15 +121,14 @@ impl Emitter<'_> {
     /// Coefficient k.
     fn now(&self, row: Row) -> Mem {
         let place = self.place(row);
-        let base = if place.series { Base::Series } else { Base::Arena };
-        Mem(base, (place.at as usize * self.element) as i32)
+        Mem(base(place), (place.at as usize * self.element) as i32)
     }
 
     /// Coefficient k − 1.
     fn before(&self, row: Row) -> Mem {
         let place = self.place(row);
-        debug_assert!(place.series, "what is needed again has a series");
-        Mem(Base::Series, place.at as i32 * self.element as i32 - self.element as i32)
+        debug_assert!(place.step > 0, "what is needed again has a series");
+        Mem(base(place), (place.at as i32 - place.step as i32) * self.element as i32)
     }
 
     fn constant(&self, slot: Slot) -> Mem {
@@ -136,5 +141,14 @@ impl Emitter<'_> {
             Some(row) => self.first(row),
             None => self.at(self.layout.edge_weights + index),
         }
+    }
+}
+
+/// What moves along with a place from order to order.
+fn base(place: Place) -> Base {
+    match place.step as usize {
+        0 => Base::Arena,
+        WIDTH => Base::Octets,
+        _ => Base::Series,
     }
 }

@@ -109,7 +109,7 @@ impl Emitter<'_> {
                     let n = factors.pattern.order.len() as Row;
                     let right: Vec<Mem> = (0..n).map(|i| self.now(right_side + i)).collect();
                     let out: Vec<Mem> = (0..n).map(|i| self.now(unknowns + i)).collect();
-                    self.solve(factors, &right, &out);
+                    self.solve(factors, &right, &out, true);
                     for i in 0..n {
                         let x = self.asm.get(out[i as usize], &[]);
                         self.publish(kind, unknowns + i, x);
@@ -128,13 +128,10 @@ impl Emitter<'_> {
             let x = self.asm.fresh(&[y]);
             let inverse = self.asm.operand(self.scale(1));
             self.asm.operate(Do::Multiply, x, y, inverse);
-            self.asm.put(self.now(i as Row), x);
-            self.publish(kind, i as Row, x);
+            self.write(kind, i as Row, x);
         }
-        let time = tape.dimension as Row;
         let x = self.asm.own(self.scale(2), &[]);
-        self.asm.put(self.now(time), x);
-        self.publish(kind, time, x);
+        self.write(kind, tape.dimension as Row, x);
     }
 
     fn equation(&mut self, kind: Kind, e: &Equation, pairs: Range<usize>, edges: Range<usize>) {
@@ -155,8 +152,12 @@ impl Emitter<'_> {
         if kind != Kind::First {
             for p in pairs.clone() {
                 let pair = &r.pairs[p];
+                if pair.is_square() && kind == Kind::Second {
+                    sum = Some(self.half_square(sum, p));
+                    continue;
+                }
                 sum = Some(self.multiply_add(sum, self.before(pair.a), self.near(p, 0)));
-                if kind != Kind::Second {
+                if kind != Kind::Second && !pair.is_square() {
                     sum = Some(self.multiply_add(sum, self.before(pair.b), self.near(p, 1)));
                 }
             }
@@ -164,6 +165,16 @@ impl Emitter<'_> {
                 let inverse = self.asm.operand(self.scale(1));
                 self.asm.operate(Do::Multiply, x, x, inverse);
             }
+        }
+        // A copy times a scale needs no copy.
+        if let (true, [edge]) = (pairs.is_empty() && e.scale != Scale::One, &r.edges[edges.clone()])
+            && edge.weight.is_one()
+        {
+            let y = self.asm.get(self.now(edge.source), &[]);
+            let x = self.asm.fresh(&[y]);
+            let scale = self.asm.operand(self.scale(usize::from(e.scale == Scale::Inverse)));
+            self.asm.operate(Do::Multiply, x, y, scale);
+            return self.write(kind, e.out, x);
         }
         for index in edges {
             let edge = &r.edges[index];
@@ -187,8 +198,27 @@ impl Emitter<'_> {
             let scale = self.asm.operand(self.scale(usize::from(e.scale == Scale::Inverse)));
             self.asm.operate(Do::Multiply, x, x, scale);
         }
-        self.asm.put(self.now(e.out), x);
-        self.publish(kind, e.out, x);
+        self.write(kind, e.out, x);
+    }
+
+    /// sum + (a_1/2)·(2 w a_1)
+    fn half_square(&mut self, sum: Option<u8>, p: usize) -> u8 {
+        let place = self.before(self.r.pairs[p].a);
+        let busy: Vec<u8> = sum.into_iter().collect();
+        let x = self.asm.own(place, &busy);
+        let half = self.asm.operand(self.at(self.layout.numbers));
+        self.asm.operate(Do::Multiply, x, x, half);
+        let near = self.asm.operand(self.near(p, 0));
+        match sum {
+            Some(sum) => {
+                self.asm.operate(Do::Fused, sum, x, near);
+                sum
+            }
+            None => {
+                self.asm.operate(Do::Multiply, x, x, near);
+                x
+            }
+        }
     }
 
     /// sum + a·w, fused; a·w to begin with.
@@ -213,6 +243,17 @@ impl Emitter<'_> {
         }
     }
 
+    /// A new coefficient: stored where it is needed again, else only kept at hand.
+    fn write(&mut self, kind: Kind, row: Row, x: u8) {
+        let place = self.now(row);
+        if self.place(row).step == 0 {
+            self.asm.keep(place, x);
+        } else {
+            self.asm.put(place, x);
+        }
+        self.publish(kind, row, x);
+    }
+
     /// Copies a new coefficient to the octets that use it.
     fn publish(&mut self, kind: Kind, row: Row, x: u8) {
         if kind != Kind::Last {
@@ -229,7 +270,7 @@ impl Emitter<'_> {
     fn near(&self, p: usize, side: usize) -> Mem {
         let pair = &self.r.pairs[p];
         let other = if side == 0 { pair.b } else { pair.a };
-        if pair.weight.is_one() {
+        if pair.weight.is_one() && !pair.is_square() {
             return self.at(self.place(other).index(1));
         }
         self.at(self.layout.near + side * self.r.pairs.len() + p)
@@ -238,12 +279,19 @@ impl Emitter<'_> {
     fn near_weights(&mut self) {
         self.asm.forget();
         let r = self.r;
-        for (p, pair) in r.pairs.iter().enumerate().filter(|(_, p)| !p.weight.is_one()) {
+        for (p, pair) in r.pairs.iter().enumerate() {
+            let square = pair.is_square();
+            if pair.weight.is_one() && !square {
+                continue;
+            }
             let w = self.asm.get(self.at(self.layout.pair_weights + p), &[]);
-            for (side, other) in [pair.b, pair.a].into_iter().enumerate() {
+            for (side, other) in [pair.b, pair.a].into_iter().enumerate().take(2 - usize::from(square)) {
                 let x = self.asm.fresh(&[w]);
                 let first = self.asm.operand(self.at(self.place(other).index(1)));
                 self.asm.operate(Do::Multiply, x, w, first);
+                if square {
+                    self.asm.operate(Do::Add, x, x, Rm::Register(x));
+                }
                 self.asm.put(self.near(p, side), x);
             }
         }
@@ -374,7 +422,7 @@ impl Emitter<'_> {
             let mut next = FIRST_SUM;
             let mut group: Vec<(usize, u8)> = Vec::new();
             while let [p, more @ ..] = rest {
-                let needs = 2 - u8::from(r.pairs[*p].a == r.pairs[*p].b);
+                let needs = 2 - u8::from(r.pairs[*p].is_square());
                 if next + needs > self.asm.registers() {
                     break;
                 }

@@ -105,7 +105,7 @@ impl Emitter<'_> {
                 self.factor(factors, &entries);
                 let right: Vec<Mem> = block.right_side.iter().map(|v| self.value_of(*v)).collect();
                 let out: Vec<Mem> = (0..block.size as u32).map(|i| self.first(block.first + i)).collect();
-                self.solve(factors, &right, &out);
+                self.solve(factors, &right, &out, false);
             }
             _ => return false,
         }
@@ -207,13 +207,15 @@ impl Emitter<'_> {
         }
     }
 
-    /// L D Lᵀ x = b as in `Factor::solve_sparse`, each unknown gathered in one register.
-    pub(super) fn solve(&mut self, f: &Factors, right: &[Mem], out: &[Mem]) {
+    /// L D Lᵀ x = b as in `Factor::solve_sparse`, each unknown gathered in one register. `last_use`: the right side is
+    /// not needed afterwards.
+    pub(super) fn solve(&mut self, f: &Factors, right: &[Mem], out: &[Mem], last_use: bool) {
         let e = &f.pattern;
         let n = e.order.len();
         let mut columns: Vec<Vec<(usize, usize)>> = vec![Vec::new(); n];
         for i in 0..n {
-            let x = self.asm.own(right[e.order[i] as usize], &[]);
+            let right = right[e.order[i] as usize];
+            let x = if last_use { self.asm.consume(right) } else { self.asm.own(right, &[]) };
             for at in e.row(i) {
                 let j = e.columns[at] as usize;
                 columns[j].push((i, at));
@@ -222,7 +224,7 @@ impl Emitter<'_> {
                 self.asm.operate(Do::Multiply, 0, y, l);
                 self.asm.operate(Do::Subtract, x, x, Rm::Register(0));
             }
-            self.asm.put(self.at(f.work + i), x);
+            self.asm.keep(self.at(f.work + i), x);
         }
         for j in (0..n).rev() {
             let y = self.asm.get(self.at(f.work + j), &[]);
