@@ -63,15 +63,17 @@ impl Packed {
         self.code = Some(None);
     }
 
-    /// The tape's code for this order, to be given back; made by the first workspace that needs it.
-    fn take_code(&mut self, tape: &Tape) -> MachineCode {
-        if let Some(code) = self.code.take() {
-            return code;
-        }
-        tape.code(self.layout.order, Target::Single, || {
-            let program = Program::assemble(tape, &self.layout, Target::Single, self.level)?;
-            Code::new(&program.bytes, self.arena.len()).map(|code| (code, program))
-        })
+    /// Calls `f` with the tape's code for this order; it is made by the first workspace that needs it.
+    fn with_code(&mut self, tape: &Tape, f: impl FnOnce(&mut Self, &Code, &Program) -> bool) -> bool {
+        let code = self.code.take().unwrap_or_else(|| {
+            tape.code(self.layout.order, Target::Single, || {
+                let program = Program::assemble(tape, &self.layout, Target::Single, self.level)?;
+                Code::new(&program.bytes, self.arena.len()).map(|code| (code, program))
+            })
+        });
+        let done = code.as_ref().is_some_and(|code| f(self, &code.0, &code.1));
+        self.code = Some(code);
+        done
     }
 
     /// Everything, as doubles.
@@ -119,10 +121,7 @@ impl Packed {
     /// Order 0 at a point.
     pub(crate) fn values(&mut self, tape: &Tape, time: f64, state: &[f64]) -> Result<(), Singular> {
         self.enter(tape, time, state);
-        let code = self.take_code(tape);
-        let done = code.as_ref().is_some_and(|code| self.run_values(tape, &code.1.values, &code.0));
-        self.code = Some(code);
-        if done {
+        if self.with_code(tape, |this, code, program| this.run_values(tape, &program.values, code)) {
             return Ok(());
         }
         first::values(tape, &self.layout, flat_mut(&mut self.arena), &mut self.factors)
@@ -131,16 +130,11 @@ impl Packed {
     /// All orders at a point.
     pub(crate) fn jet(&mut self, tape: &Tape, time: f64, state: &[f64]) -> Result<(), Singular> {
         self.enter(tape, time, state);
-        let code = self.take_code(tape);
-        let done = code.as_ref().is_some_and(|code| {
-            let Some(orders) = code.1.orders else { return false };
-            let healthy = self.run_values(tape, &code.1.values, &code.0);
-            if healthy {
-                code.0.call(orders, &mut self.arena);
-            }
-            healthy
+        let done = self.with_code(tape, |this, code, program| {
+            program.orders.is_some()
+                && this.run_values(tape, &program.values, code)
+                && this.run_orders(program, code)
         });
-        self.code = Some(code);
         if done {
             return Ok(());
         }
@@ -151,13 +145,21 @@ impl Packed {
 
     /// Orders 1 and above, after the values at the same point.
     pub(crate) fn expand(&mut self, tape: &Tape, time: f64, state: &[f64]) -> Result<(), Singular> {
-        let orders = self.code(tape).and_then(|code| code.1.orders.map(|orders| (code, orders)));
-        match orders {
-            Some((code, orders)) if self.coded => code.0.call(orders, &mut self.arena),
-            _ if self.coded => return self.jet(tape, time, state),
-            _ => self.interpret(tape),
+        if !self.coded {
+            self.interpret(tape);
+        } else if !self.with_code(tape, |this, code, program| this.run_orders(program, code)) {
+            // The values came from code, but for the orders there is none.
+            return self.jet(tape, time, state);
         }
         Ok(())
+    }
+
+    /// Orders 1 and above by code; false when there is none.
+    fn run_orders(&mut self, program: &Program, code: &Code) -> bool {
+        program.orders.is_some_and(|orders| {
+            code.call(orders, &mut self.arena);
+            true
+        })
     }
 
     /// Solves with the factors of a block.
@@ -172,6 +174,7 @@ impl Packed {
     }
 
     fn enter(&mut self, tape: &Tape, time: f64, state: &[f64]) {
+        self.coded = false;
         let arena = flat_mut(&mut self.arena);
         for (x, place) in state.iter().zip(&self.layout.places) {
             arena[place.index(0)] = *x;
@@ -181,7 +184,6 @@ impl Packed {
 
     /// Order 0 by code; false when a block needs pivoting or is singular.
     fn run_values(&mut self, tape: &Tape, segments: &[Segment], code: &Code) -> bool {
-        self.coded = false;
         for segment in segments {
             match segment {
                 Segment::Code(at) => code.call(*at, &mut self.arena),
