@@ -112,7 +112,11 @@ impl<'a> Roots<'a> {
             skip_until: 0.0,
             a,
         };
-        if roots.a.iter().all(|x| x.is_finite()) && roots.a.len() > 1 {
+        if roots.falls_once() {
+            // One sign change says as much as all coefficients would.
+            let bernstein = vec![roots.a[0], roots.value(1.0)];
+            roots.pending.push(Piece { left: 0.0, right: 1.0, depth: 0, bernstein });
+        } else if roots.a.iter().all(|x| x.is_finite()) && roots.a.len() > 1 {
             let mut bernstein = to_bernstein(&roots.a);
             // The same rounding as everywhere else at the end of the step.
             bernstein[roots.a.len() - 1] = roots.value(1.0);
@@ -123,6 +127,16 @@ impl<'a> Roots<'a> {
             }
         }
         roots
+    }
+
+    /// Does p certainly fall (towards the other side) all along, and beyond zero by more than it is uncertain?
+    fn falls_once(&self) -> bool {
+        let Some(slope) = self.a.get(1) else { return false };
+        let mut steepest = self.sign * slope;
+        for (k, ak) in self.a.iter().enumerate().skip(2) {
+            steepest += (self.sign * k as f64 * ak).max(0.0);
+        }
+        steepest < 0.0 && self.sign * self.a[0] > 0.0 && self.sign * self.value(1.0) < -self.noise_at(1.0)
     }
 
     /// How well p(x) is known.

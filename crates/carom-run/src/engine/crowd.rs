@@ -65,7 +65,7 @@ pub(crate) struct Crowd<const W: usize> {
     /// Powers of the step.
     powers: Vec<Wide<W>>,
     /// Lanes whose step must be looked at.
-    restless: [bool; W],
+    restless: [u64; W],
     /// Per watched function.
     sides: Vec<Wide<W>>,
     peak: Wide<W>,
@@ -111,7 +111,7 @@ impl<const W: usize> Crowd<W> {
             size: Wide::ZERO,
             powers: vec![Wide::ZERO; taylor.order + 1],
             longest: Wide::ZERO,
-            restless: [false; W],
+            restless: [0; W],
             peak: Wide::ZERO,
             expected: Wide::ZERO,
             worst: Wide::ZERO,
@@ -146,10 +146,15 @@ impl<const W: usize> Crowd<W> {
         let mut largest = [Wide::<W>::ZERO; 3];
         for i in 0..tape.dimension {
             let row = self.lanes.row(i as Row);
-            let inverse = row[0].map(|x| 1.0 / scale(x));
-            for (back, l) in largest.iter_mut().enumerate() {
-                *l = l.zip(row[n - back].zip(inverse, |c, i| c.abs() * i), larger);
+            let (start, tail) = (&row[0], &row[n - 2..n + 1]);
+            let mut inverse = Wide::<W>::ZERO;
+            for i in 0..W {
+                inverse.0[i] = 1.0 / scale(start.0[i]);
             }
+            let [last, before, third] = &mut largest;
+            raise(last, &tail[2], &inverse);
+            raise(before, &tail[1], &inverse);
+            raise(third, &tail[0], &inverse);
         }
         let mut rho = radii(n, &largest);
         let mut changed = false;
@@ -174,8 +179,8 @@ impl<const W: usize> Crowd<W> {
         for i in 0..W {
             let shortest = SHORTEST * self.time.hi.0[i].abs().max(1e-3);
             // Also true for what is not a number.
-            let hopeless = !(natural.0[i] >= shortest && self.size.0[i] > 0.0);
-            self.restless[i] = hopeless;
+            let hopeless = !((natural.0[i] >= shortest) & (self.size.0[i] > 0.0));
+            self.restless[i] = u64::from(hopeless);
         }
     }
 
@@ -207,7 +212,7 @@ impl<const W: usize> Crowd<W> {
             let (value, size) = (self.lanes.noted[value], self.greatest[size]);
             for i in 0..W {
                 let size = size.0[i].max(f64::MIN_POSITIVE);
-                self.restless[i] |= value.0[i] != 0.0 && value.0[i].abs() / size > drift;
+                self.restless[i] |= u64::from((value.0[i] != 0.0) & (value.0[i].abs() / size > drift));
             }
         }
     }
@@ -249,7 +254,7 @@ impl<const W: usize> Crowd<W> {
                 let margin = ORDER_ROUNDING * (w.abs() - low.0[i]) + NOISIER * noise.0[i];
                 // Not quiet either: what is not a number, and functions whose side is not known.
                 let quiet = w + low.0[i] > margin;
-                restless[i] |= !quiet;
+                restless[i] |= u64::from(!quiet);
             }
         }
         self.restless = restless;
@@ -263,7 +268,8 @@ impl<const W: usize> Crowd<W> {
         let mut chunks = self.next.chunks_exact_mut(4);
         let mut first = 0;
         for next in &mut chunks {
-            let rows = [0, 1, 2, 3].map(|i| self.lanes.row(first + i));
+            let row = |i: Row| self.lanes.row(first + i);
+            let rows = [row(0), row(1), row(2), row(3)];
             let mut sums = [Wide::<W>::ZERO; 4];
             for k in (0..=self.lanes.order).rev() {
                 for (sum, row) in sums.iter_mut().zip(&rows) {
@@ -331,7 +337,7 @@ impl<const W: usize> Crowd<W> {
                 }
                 self.steps[lane] += 1;
                 steps += 1;
-                if self.restless[lane] || self.lanes.unhealthy[lane] {
+                if self.restless[lane] != 0 || self.lanes.unhealthy[lane] {
                     self.attend(lane, handler);
                 } else if self.size.0[lane] == self.left.0[lane] {
                     self.arrive(lane, handler);
@@ -507,6 +513,14 @@ fn horner<const W: usize>(row: &[Wide<W>], h: Wide<W>) -> Wide<W> {
         }
     }
     x
+}
+
+/// The larger of `most` and |c|·s; what is not a number stays.
+#[inline(always)]
+fn raise<const W: usize>(most: &mut Wide<W>, c: &Wide<W>, s: &Wide<W>) {
+    for i in 0..W {
+        most.0[i] = larger(most.0[i], c.0[i].abs() * s.0[i]);
+    }
 }
 
 #[inline(always)]
