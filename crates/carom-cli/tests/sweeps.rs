@@ -119,9 +119,29 @@ fn starts_may_come_from_a_table() {
 
 #[test]
 fn what_cannot_be_varied_is_refused() {
-    for (vary, word) in [("tehta=1", "theta"), ("theta=1..2", "A..B:N"), ("theta", "NAME=VALUES")] {
+    for (vary, says) in [
+        ("tehta=1", "did you mean `theta`?"),
+        ("theta=1..2", "how many values?"),
+        ("theta=1..2:0", "`0` is not a number of values"),
+        ("theta=1..2:1.5", "`1.5` is not a number of values"),
+        ("theta=1..x:3", "`x` is not a finite number"),
+        ("theta=1,nan", "`nan` is not a finite number"),
+        ("theta=1,,2", "a value is missing"),
+        ("theta=", "a value is missing"),
+        ("theta", "NAME=VALUES"),
+    ] {
         let ended = carom(&["sweep", "pendulum_wall", "--vary", vary]).expect(1);
-        assert!(ended.stderr.contains(word), "{}", ended.stderr);
+        assert!(ended.stderr.contains(says) && ended.stderr.contains("hint: "), "{}", ended.stderr);
+    }
+    for (more, says) in [
+        (&["--vary", "theta=1", "--vary", "theta=2"][..], "varied twice"),
+        (&["--vary", "theta=1..2:99999999999", "--vary", "m=1..2:99999999999"], "more points"),
+        (&["--random", "theta=1..2:10"], "NAME=A..B"),
+        (&["--random", "theta=1..2", "--count", "0"], "no trajectory"),
+        (&["--random", "theta=1..2", "--vary", "m=1"], "use one of them"),
+    ] {
+        let ended = carom(&[&["sweep", "pendulum_wall"][..], more].concat()).expect(1);
+        assert!(ended.stderr.contains(says) && ended.stderr.contains("hint: "), "{}", ended.stderr);
     }
     let ended = carom(&["sweep", "driven_double_pendulum", "--vary", "theta1=1"]).expect(1);
     assert!(ended.stderr.contains("driven"), "{}", ended.stderr);

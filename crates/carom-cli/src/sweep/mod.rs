@@ -25,7 +25,7 @@ use carom::run::Fleet;
 use carom::{Model, Options};
 use choice::Choice;
 use cpu_time::ProcessTime;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use journal::{Checksum, Journal, Packed};
 use plan::Plan;
 use record::Record;
@@ -159,7 +159,9 @@ fn plan(args: &Sweep) -> Result<Plan, Failure> {
         (true, true) => Err(Failure::wrong(
             "nothing is varied\n  hint: add --vary \"theta=-1..1:100\", --random \"theta=-1..1\" or --table starts.csv",
         )),
-        (false, false) => Err(Failure::wrong("--vary makes a grid, --random draws: use one of them")),
+        (false, false) => Err(Failure::wrong(
+            "--vary makes a grid, --random draws: use one of them\n  hint: for anything else write the starts to a file: --table starts.csv",
+        )),
     }
 }
 
@@ -309,8 +311,15 @@ fn threads(asked: Option<u32>, trajectories: u64) -> usize {
 fn progress(total: u64, done: u64, quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(5) };
     let bar = ProgressBar::with_draw_target(Some(total), target);
-    if let Ok(style) = ProgressStyle::with_template("  {wide_bar} {pos} of {len}  {per_sec}  {eta} left") {
-        bar.set_style(style);
+    if let Ok(style) =
+        ProgressStyle::with_template("  {wide_bar} {pos} of {len}  {rate} per second  {eta} left")
+    {
+        let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let rate = state.per_sec();
+            // Three digits say enough, and stand still.
+            let _ = if rate < 100.0 { write!(out, "{rate:.3}") } else { write!(out, "{rate:.0}") };
+        };
+        bar.set_style(style.with_key("rate", rate));
     }
     bar.set_position(done);
     bar.reset_eta();

@@ -49,7 +49,9 @@ impl Plan {
         }
         let count = axes.iter().try_fold(1u64, |n, axis| n.checked_mul(axis.len()));
         let Some(count) = count else {
-            return Err(Failure::wrong("the grid of --vary has more points than can be counted"));
+            return Err(Failure::wrong(
+                "the grid of --vary has more points than can be counted\n  hint: --random draws some of them",
+            ));
         };
         Plan { names, count, source: Source::Grid(axes) }.distinct()
     }
@@ -68,7 +70,10 @@ impl Plan {
             let (name, values) = named(text, "--random")?;
             let range = values.split_once("..").and_then(|(a, b)| Some((number(a)?, number(b)?)));
             let Some(range) = range else {
-                return Err(Failure::wrong(format!("`--random {text}` is not NAME=A..B with two numbers")));
+                let hint = "hint: --random \"theta=-1..1\" --count 100 draws 100 numbers between -1 and 1";
+                return Err(Failure::wrong(format!(
+                    "`--random {text}` is not NAME=A..B with two finite numbers\n  {hint}"
+                )));
             };
             names.push(name);
             ranges.push(range);
@@ -83,16 +88,18 @@ impl Plan {
     pub fn table(columns: Columns) -> Result<Plan, Failure> {
         let Columns { names, values } = columns;
         let count = values.first().map_or(0, Vec::len) as u64;
-        Plan { names, count, source: Source::Table(values) }.distinct()
+        if let Some(name) = twice(&names) {
+            return Err(Failure::wrong(format!(
+                "column `{name}` comes twice\n  hint: leave one of them out"
+            )));
+        }
+        Ok(Plan { names, count, source: Source::Table(values) })
     }
 
     fn distinct(self) -> Result<Plan, Failure> {
-        for (i, name) in self.names.iter().enumerate() {
-            if self.names[..i].contains(name) {
-                return Err(Failure::wrong(format!("`{name}` is varied twice")));
-            }
-        }
-        Ok(self)
+        let Some(name) = twice(&self.names) else { return Ok(self) };
+        let hint = "hint: give all its values at once, as in --vary m=1,2";
+        Err(Failure::wrong(format!("`{name}` is varied twice\n  {hint}")))
     }
 
     /// The values of trajectory `index`, one per name.
@@ -153,32 +160,43 @@ impl Axis {
     }
 }
 
+/// A name that comes again.
+fn twice(names: &[String]) -> Option<&String> {
+    names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)).map(|(_, name)| name)
+}
+
 fn named<'a>(text: &'a str, option: &str) -> Result<(String, &'a str), Failure> {
     match text.split_once('=') {
         Some((name, values)) if !name.trim().is_empty() => {
             Ok((name.trim().replace(['′', '’'], "'"), values.trim()))
         }
         _ => Err(Failure::wrong(format!(
-            "`{option} {text}` is not NAME=VALUES; write {option} \"theta'=-1..1:100\""
+            "`{option} {text}` is not NAME=VALUES\n  hint: {}",
+            if option == "--vary" { "--vary \"theta'=-1..1:100\"" } else { "--random \"theta'=-1..1\"" }
         ))),
     }
 }
 
 fn axis(values: &str, text: &str) -> Result<Axis, Failure> {
-    let wrong = || {
-        Failure::wrong(format!("`--vary {text}`: write NAME=A..B:N (N numbers from A to B) or NAME=A,B,C"))
+    let wrong = |what: String, hint: &str| Failure::wrong(format!("`--vary {text}`: {what}\n  hint: {hint}"));
+    const WAYS: &str = "write NAME=A..B:N (N numbers from A to B) or NAME=A,B,C";
+    let value = |field: &str| {
+        number(field).ok_or_else(|| match field.trim() {
+            "" => wrong("a value is missing".to_owned(), WAYS),
+            field => wrong(format!("`{field}` is not a finite number"), WAYS),
+        })
     };
-    if let Some((from, rest)) = values.split_once("..") {
-        let (to, count) = rest.split_once(':').ok_or_else(wrong)?;
-        let (from, to) = (number(from).ok_or_else(wrong)?, number(to).ok_or_else(wrong)?);
-        let count: u64 = count.trim().parse().map_err(|_| wrong())?;
-        if count == 0 {
-            return Err(wrong());
-        }
-        return Ok(Axis::Range { from, to, count });
+    let Some((from, rest)) = values.split_once("..") else {
+        return values.split(',').map(value).collect::<Result<_, _>>().map(Axis::List);
+    };
+    let Some((to, count)) = rest.split_once(':') else {
+        let hint = format!("--vary \"{text}:100\" takes 100 values, both ends included");
+        return Err(wrong("how many values?".to_owned(), &hint));
+    };
+    match count.trim().parse() {
+        Ok(count) if count > 0 => Ok(Axis::Range { from: value(from)?, to: value(to)?, count }),
+        _ => Err(wrong(format!("`{count}` is not a number of values"), "it is a whole number from 1 on")),
     }
-    let list: Option<Vec<f64>> = values.split(',').map(number).collect();
-    list.map(Axis::List).ok_or_else(wrong)
 }
 
 /// A finite number, or a constant formula as `-pi/2`.

@@ -149,8 +149,18 @@ impl Layout<'_> {
     /// # Errors
     /// If a file cannot be read or written.
     pub fn write(&self, journal: &Path, output: &str, form: Form, what: What) -> Result<(), Failure> {
+        self.fill(journal, output, form, what).map_err(|failure| match failure {
+            // The journal is whole.
+            Failure::File(message) if !message.contains("hint:") => Failure::File(format!(
+                "{message}\n  hint: make room; the same command with --resume writes the table without simulating again"
+            )),
+            other => other,
+        })
+    }
+
+    fn fill(&self, journal: &Path, output: &str, form: Form, what: What) -> Result<(), Failure> {
         let mut out = Pending::alone(output)?;
-        let fail = |error| full(output, &error);
+        let fail = |error| Failure::write(output, &error);
         let empty = self.empty(what);
         match form {
             Form::Csv => {
@@ -177,7 +187,12 @@ impl Layout<'_> {
                 })?;
                 let columns = empty.columns.iter().zip(widths);
                 let places = columns.map(|(c, width)| Place::sized(&c.name, &c.values, rows, width));
-                let mut archive = NpzArchive::new(places.collect()).map_err(Failure::File)?;
+                let mut archive = NpzArchive::new(places.collect()).map_err(|message| {
+                    let (from, to) = (journal.display(), output.replace(".npz", ".parquet"));
+                    Failure::File(format!(
+                        "{message}\n  hint: rename {from} to {to}.part and repeat with -o {to} --resume"
+                    ))
+                })?;
                 self.pieces(journal, what, |piece| {
                     for (k, column) in piece.columns.iter().enumerate() {
                         let (at, bytes) = archive.piece(k, &column.values);
@@ -235,16 +250,6 @@ impl Layout<'_> {
 
 fn happenings(record: &Record, what: What) -> &[Happening] {
     if what == What::Impacts { &record.struck } else { &record.happened }
-}
-
-/// The table could not be written, but the journal is whole.
-fn full(output: &str, error: &std::io::Error) -> Failure {
-    match Failure::write(output, error) {
-        Failure::File(message) => Failure::File(format!(
-            "{message}\n  hint: make room; the same command with --resume writes the table without simulating again"
-        )),
-        other => other,
-    }
 }
 
 /// The cells of a row, from left to right.

@@ -200,7 +200,7 @@ fn word(n: usize) -> Result<u32, String> {
 }
 
 fn too_long() -> String {
-    "more than 4 GiB do not fit an npz file; use parquet or fewer samples".to_string()
+    "more than 4 GiB do not fit an npz file; parquet has no such limit".to_string()
 }
 
 #[cfg(test)]
