@@ -252,6 +252,11 @@ impl Frame {
         Matrix { rows: n, columns: n, entries: self.slice(self.layout.mass, n * n).to_vec() }
     }
 
+    /// W or H_pp, row by row.
+    pub fn mass_entries(&self) -> &[f64] {
+        self.slice(self.layout.mass, self.layout.n * self.layout.n)
+    }
+
     /// A
     pub fn rows(&self) -> Matrix {
         let (n, m) = (self.layout.n, self.layout.rows);

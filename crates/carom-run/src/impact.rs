@@ -10,7 +10,7 @@ use carom_mech::model::ImpactOrder;
 /// Rounding of a gap rate, in units of its terms.
 const RATE_ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// A rate this small against the rates that produced it is zero after an impact.
-const REST_ROUNDING: f64 = 64.0 * f64::EPSILON;
+pub(crate) const REST_ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Sequential impacts with e < 1 are finished together once every approach is this much slower than the first.
 const FINISH_TOGETHER: f64 = 1e-8;
 
@@ -56,7 +56,10 @@ impl Run<'_> {
         }
         let speed = -rates.iter().copied().fold(0.0, f64::min);
         self.apply_law(&walls)?;
-        self.history.push(self.time, &self.last_hit);
+        // Only walls that take energy have series to recognise.
+        if self.restitution.iter().any(|e| *e < 1.0) {
+            self.history.push(self.time, &self.last_hit);
+        }
         if let Some(closing) = self.squeeze.impact(self.time.value(), speed, &self.last_hit) {
             let walls = self.squeeze.walls();
             return Err(Halt::new(
@@ -90,6 +93,12 @@ impl Run<'_> {
         } else if sequential && walls.len() > 1 {
             self.collide_in_sequence(walls, &rounding, speed)
         } else {
+            if let ([wall], [rate]) = (walls, &rates[..])
+                && *rate < 0.0
+                && self.strike(*wall, *rate)
+            {
+                return Ok(());
+            }
             let restitution: Vec<f64> = walls.iter().map(|&w| self.restitution[w]).collect();
             self.collide_together(walls, &rates, &restitution, true)
         }
@@ -302,22 +311,35 @@ impl Run<'_> {
         if !kept {
             return;
         }
-        let walls_hit: Vec<(usize, f64)> = pushing.iter().map(|&(_, w, l)| (w, l)).collect();
+        let hits: Vec<(usize, f64, f64)> = pushing.iter().map(|&(i, w, l)| (w, l, rates[i])).collect();
+        self.record_impact(&hits, &outcome.reactions, &drive_before, velocity_before, energy_before);
+    }
+
+    /// Records an impact that has been applied: `hits` are wall, impulse and gap rate before.
+    pub fn record_impact(
+        &mut self,
+        hits: &[(usize, f64, f64)],
+        reactions: &[f64],
+        drive_before: &[f64],
+        velocity_before: Vec<f64>,
+        energy_before: f64,
+    ) {
+        let walls_hit: Vec<(usize, f64)> = hits.iter().map(|&(w, l, _)| (w, l)).collect();
         let driving_impulse = (0..drive_before.len())
             .map(|k| {
                 let jump = self.frame.drive_momentum()[k] - drive_before[k];
-                jump - self.frame.drive_reaction(k, &outcome.reactions, &walls_hit)
+                jump - self.frame.drive_reaction(k, reactions, &walls_hit)
             })
             .collect();
         let (position, velocity_after) = (self.all_positions(), self.all_velocities());
         self.motion.impacts.push(Impact {
             time: self.time.value(),
-            walls: pushing.iter().map(|p| p.1).collect(),
-            impulse: pushing.iter().map(|p| p.2).collect(),
-            reaction_impulse: outcome.reactions.clone(),
+            walls: hits.iter().map(|hit| hit.0).collect(),
+            impulse: hits.iter().map(|hit| hit.1).collect(),
+            reaction_impulse: reactions.to_vec(),
             driving_impulse,
-            gap_rate_before: pushing.iter().map(|p| rates[p.0]).collect(),
-            gap_rate_after: pushing.iter().map(|p| self.frame.gap_rate(p.1)).collect(),
+            gap_rate_before: hits.iter().map(|hit| hit.2).collect(),
+            gap_rate_after: hits.iter().map(|hit| self.frame.gap_rate(hit.0)).collect(),
             position,
             velocity_before,
             velocity_after,
@@ -327,7 +349,7 @@ impl Run<'_> {
     }
 
     /// [p] = λn + Aᵀμ and [E] = what the law allows, relative to the momentum and energy scales.
-    fn audit_impact(&mut self, before: &[f64], added: &[f64], energy: f64, allowed: f64) {
+    pub fn audit_impact(&mut self, before: &[f64], added: &[f64], energy: f64, allowed: f64) {
         let after = self.frame.momentum();
         let scale = largest(before).max(largest(after)).max(largest(added));
         let residual = (0..before.len()).map(|i| (after[i] - before[i] - added[i]).abs()).fold(0.0, f64::max);
@@ -343,10 +365,10 @@ impl Run<'_> {
     /// One-wall Zeno, or a pattern over several walls: has the series become too small to see?
     /// Returns the time it still needs.
     pub fn zeno_remaining(&mut self) -> Option<f64> {
-        let walls = self.last_hit.clone();
-        if walls.iter().all(|&w| self.restitution[w] == 1.0) {
+        if self.last_hit.iter().all(|&w| self.restitution[w] == 1.0) {
             return None;
         }
+        let walls = self.last_hit.clone();
         let metric: Metric = self.frame.metric();
         let (free, _) = self.free_acceleration(&metric);
         let visible = |run: &Run<'_>, w: usize| {

@@ -14,7 +14,7 @@ use crate::lcp::complementary;
 use crate::linear::{Factored, Matrix, dot, largest};
 
 /// n·Sn below this part of its terms is zero: the wall cannot stop anything.
-const HOPELESS: f64 = 1e-12;
+pub(crate) const HOPELESS: f64 = 1e-12;
 
 /// Beyond this many unknowns the symmetric factorisation is tried before the one that shows the rank.
 const LARGE: usize = 16;

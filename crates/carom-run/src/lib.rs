@@ -44,7 +44,7 @@
 //! | `roots` | the first root of a polynomial, none missed |
 //! | `simulate`, `step`, `noted`, `happening`, `run`, `start`, `sample`, `events`, `project` | the loop and its parts |
 //! | `law`, `momentum`, `lcp`, `linear` | the impact law, for quadratic and for other kinetic energies |
-//! | `impact`, `contact`, `hold`, `zeno`, `squeeze` | what happens at walls |
+//! | `impact`, `strike`, `contact`, `hold`, `zeno`, `squeeze` | what happens at walls |
 //! | `fleet` | many simulations side by side |
 //! | `sensitivity` | how much errors grow |
 
@@ -75,6 +75,7 @@ mod simulate;
 mod squeeze;
 mod start;
 mod step;
+mod strike;
 pub mod switching;
 mod zeno;
 

@@ -79,18 +79,17 @@ impl Run<'_> {
     /// Terms of rows and gaps vanish now and then (at a turning point all rates do); residuals are compared with the
     /// largest the terms have been.
     pub fn note_largest_terms(&mut self) {
-        let raise = |kept: &mut Vec<f64>, now: &[f64]| {
-            kept.resize(now.len(), 0.0);
-            kept.iter_mut().zip(now).for_each(|(k, n)| *k = k.max(*n));
+        let raise = |kept: &mut Vec<f64>, count: usize, now: &dyn Fn(usize) -> f64| {
+            kept.resize(count, 0.0);
+            kept.iter_mut().enumerate().for_each(|(i, k)| *k = k.max(now(i)));
         };
-        let walls = 0..self.walls.len();
-        raise(&mut self.largest_terms.row_position, self.frame.row_position_size());
-        raise(&mut self.largest_terms.row_rate, self.frame.row_rate_size());
-        raise(&mut self.largest_terms.condition, self.frame.condition_sizes());
-        let gaps: Vec<f64> = walls.clone().map(|w| self.frame.gap_size(w)).collect();
-        raise(&mut self.largest_terms.gap, &gaps);
-        let rates: Vec<f64> = walls.map(|w| self.frame.gap_rate_size(w)).collect();
-        raise(&mut self.largest_terms.gap_rate, &rates);
+        let (frame, kept) = (&self.frame, &mut self.largest_terms);
+        let (rows, conditions) = (frame.layout.rows, frame.layout.conditions);
+        raise(&mut kept.row_position, rows, &|r| frame.row_position_size()[r]);
+        raise(&mut kept.row_rate, rows, &|r| frame.row_rate_size()[r]);
+        raise(&mut kept.condition, conditions, &|c| frame.condition_sizes()[c]);
+        raise(&mut kept.gap, self.walls.len(), &|w| frame.gap_size(w));
+        raise(&mut kept.gap_rate, self.walls.len(), &|w| frame.gap_rate_size(w));
     }
 
     /// Largest residual of rows (and closed walls), positions and rates, relative to its largest term.
