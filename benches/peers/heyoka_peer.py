@@ -44,78 +44,76 @@ class Calls:
         self.seconds = 0.0
 
 
-def single(tolerance, wall):
-    """(integrator, calls); compile time is the caller's to measure."""
-    system, gap = equations()
-    calls = Calls()
+class Single:
+    """One compiled integrator: machine code unrolled, high accuracy off."""
 
-    def strike(ta, _direction):
+    def __init__(self, tolerance, wall):
+        system, gap = equations()
+        self.calls, self.wall = Calls(), wall
+
+        def strike(ta, _direction):
+            begin = time.perf_counter()
+            impact(ta.state)
+            self.calls.count += 1
+            self.calls.seconds += time.perf_counter() - begin
+            return True
+
+        events = [hy.t_event(gap, callback=strike, direction=hy.event_direction.negative)] if wall else []
         begin = time.perf_counter()
-        impact(ta.state)
-        calls.count += 1
-        calls.seconds += time.perf_counter() - begin
-        return True
+        self.ta = hy.taylor_adaptive(
+            system, START, tol=tolerance, t_events=events, compact_mode=False, high_accuracy=False
+        )
+        self.compile_seconds = time.perf_counter() - begin
 
-    events = [hy.t_event(gap, callback=strike, direction=hy.event_direction.negative)] if wall else []
-    return hy.taylor_adaptive(system, START, tol=tolerance, t_events=events, compact_mode=False), calls
-
-
-def batch(tolerance, lanes):
-    """(batch integrator, calls) with the wall."""
-    system, gap = equations()
-    calls = Calls()
-
-    def strike(ta, _direction, lane):
-        begin = time.perf_counter()
-        column = ta.state[:, lane].copy()
-        impact(column)
-        ta.state[:, lane] = column
-        calls.count += 1
-        calls.seconds += time.perf_counter() - begin
-        return True
-
-    state = np.array([[x] * lanes for x in START])
-    events = [hy.t_event_batch(gap, callback=strike, direction=hy.event_direction.negative)]
-    return hy.taylor_adaptive_batch(system, state, tol=tolerance, t_events=events), calls
+    def run(self, start, until, repeats):
+        """(shortest seconds with callbacks taken out, final state, impacts)"""
+        best = math.inf
+        for _ in range(repeats):
+            self.ta.time = 0.0
+            self.ta.state[:] = [start[0], start[1], 0.0, 0.0]
+            if self.wall:
+                self.ta.reset_cooldowns()
+            self.calls.count, self.calls.seconds = 0, 0.0
+            begin = time.perf_counter()
+            self.ta.propagate_until(until)
+            best = min(best, time.perf_counter() - begin - self.calls.seconds)
+        return best, [float(x) for x in self.ta.state], self.calls.count
 
 
-def time_single(tolerance, wall, until, repeats):
-    """Shortest integration seconds (callbacks taken out), compile seconds, final state, impacts."""
-    begin = time.perf_counter()
-    ta, calls = single(tolerance, wall)
-    compiled = time.perf_counter() - begin
-    best = math.inf
-    for _ in range(repeats):
-        ta.time = 0.0
-        ta.state[:] = START
-        if wall:
-            ta.reset_cooldowns()
-        calls.count, calls.seconds = 0, 0.0
-        begin = time.perf_counter()
-        ta.propagate_until(until)
-        best = min(best, time.perf_counter() - begin - calls.seconds)
-    return best, compiled, [float(x) for x in ta.state], calls.count
+class Batch:
+    """The same with several trajectories in the lanes of a vector."""
 
+    def __init__(self, tolerance, lanes):
+        system, gap = equations()
+        self.calls, self.lanes = Calls(), lanes
 
-def time_batch(tolerance, lanes, starts, until):
-    """CPU seconds (callbacks taken out), final states, impacts for rows (theta1, theta2, rate1, rate2)."""
-    ta, calls = batch(tolerance, lanes)
-    ends = np.empty_like(starts)
-    used = 0.0
-    for first in range(0, len(starts), lanes):
-        rows = starts[first : first + lanes]
-        padded = np.vstack([rows, np.repeat(rows[-1:], lanes - len(rows), axis=0)])
-        ta.set_time(0.0)
-        ta.state[:] = padded.T
-        ta.reset_cooldowns()
-        before = calls.seconds
-        begin = time.process_time()
-        ta.propagate_until(until)
-        used += time.process_time() - begin - (calls.seconds - before)
-        ends[first : first + lanes] = ta.state.T[: len(rows)]
-    return used, ends, calls.count
+        def strike(ta, _direction, lane):
+            begin = time.perf_counter()
+            column = ta.state[:, lane].copy()
+            impact(column)
+            ta.state[:, lane] = column
+            self.calls.count += 1
+            self.calls.seconds += time.perf_counter() - begin
+            return True
 
+        state = np.array([[x] * lanes for x in START])
+        events = [hy.t_event_batch(gap, callback=strike, direction=hy.event_direction.negative)]
+        self.ta = hy.taylor_adaptive_batch(
+            system, state, tol=tolerance, t_events=events, compact_mode=False, high_accuracy=False
+        )
 
-if __name__ == "__main__":
-    for tol in (0.0, 1e-14, 1e-10):
-        print(tol, time_single(tol, True, 10.0, 50))
+    def run(self, starts, until):
+        """(CPU seconds with callbacks taken out, final states) for rows (theta1, theta2, rate1, rate2)"""
+        ends, used, lanes = np.empty_like(starts), 0.0, self.lanes
+        for first in range(0, len(starts), lanes):
+            rows = starts[first : first + lanes]
+            padded = np.vstack([rows, np.repeat(rows[-1:], lanes - len(rows), axis=0)])
+            self.ta.set_time(0.0)
+            self.ta.state[:] = padded.T
+            self.ta.reset_cooldowns()
+            before = self.calls.seconds
+            begin = time.process_time()
+            self.ta.propagate_until(until)
+            used += time.process_time() - begin - (self.calls.seconds - before)
+            ends[first : first + lanes] = self.ta.state.T[: len(rows)]
+        return used, ends

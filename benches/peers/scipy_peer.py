@@ -1,11 +1,11 @@
-"""SciPy's DOP853 with event location on the double pendulum against a wall: the usual Python route."""
+"""SciPy's solve_ivp on the double pendulum, free and against a wall: the usual Python route."""
 
 import time
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from heyoka_peer import G, START, impact
+from heyoka_peer import G, impact
 
 
 def right_side(_t, x):
@@ -25,14 +25,16 @@ gap.terminal = True
 gap.direction = -1.0
 
 
-def time_wall(until):
-    """(seconds, impacts) of one run."""
+def run(method, tolerance, wall, start, until):
+    """(seconds, final state, impacts) of one run."""
     begin = time.perf_counter()
-    t, state, impacts = 0.0, np.array(START), 0
+    t, state, impacts = 0.0, np.array([start[0], start[1], 0.0, 0.0]), 0
     while t < until:
-        leg = solve_ivp(right_side, (t, until), state, method="DOP853", rtol=1e-13, atol=1e-13, events=gap)
+        leg = solve_ivp(
+            right_side, (t, until), state, method=method, rtol=tolerance, atol=tolerance, events=gap if wall else None
+        )
         t, state = leg.t[-1], leg.y[:, -1].copy()
         if leg.status == 1:
             impact(state)
             impacts += 1
-    return time.perf_counter() - begin, impacts
+    return time.perf_counter() - begin, list(state), impacts
