@@ -146,20 +146,27 @@ impl Run<'_> {
     }
 }
 
-/// Is σ p certainly above `noise` and its truncation, σ p₀ + Σ min(0, p_k h^k)? `powers` are those of h.
+/// Is p certainly above `noise` and its truncation, p₀ + Σ min(0, p_k h^k)? `powers` are h, h², …
 fn stays_above(c: &[f64], powers: &[f64], noise: f64) -> bool {
+    let (first, rest) = (c[0], &c[1..]);
+    let powers = &powers[..rest.len()];
     let mut falls = [0.0_f64; 4];
-    let (c4, p4) = (c[1..].chunks_exact(4), powers[1..c.len()].chunks_exact(4));
-    for (k, (ck, pk)) in c4.remainder().iter().zip(p4.remainder()).enumerate() {
-        falls[k] = (ck * pk).min(0.0);
+    let (c4, p4) = (rest.chunks_exact(4), powers.chunks_exact(4));
+    for (fall, (ck, pk)) in falls.iter_mut().zip(c4.remainder().iter().zip(p4.remainder())) {
+        *fall = fallen(ck * pk);
     }
     for (ck, pk) in c4.zip(p4) {
         for i in 0..4 {
-            falls[i] += (ck[i] * pk[i]).min(0.0);
+            falls[i] += fallen(ck[i] * pk[i]);
         }
     }
-    let last = (c[c.len() - 1] * powers[c.len() - 1]).abs();
-    c[0] + ((falls[0] + falls[1]) + (falls[2] + falls[3])) > noise + last
+    let last = rest.iter().zip(powers).next_back().map_or(0.0, |(ck, pk)| (ck * pk).abs());
+    first + ((falls[0] + falls[1]) + (falls[2] + falls[3])) > noise + last
+}
+
+/// The part below zero; what is not a number stays.
+fn fallen(x: f64) -> f64 {
+    if x > 0.0 { 0.0 } else { x }
 }
 
 /// The first fall through zero of a function that is ≥ 0; `touch` is told of touches before it.

@@ -144,7 +144,7 @@ pub(crate) struct Run<'p> {
     /// Positions in `warned` keep each warning to one.
     pub warned: std::collections::BTreeSet<String>,
     pub next_knot: Option<f64>,
-    /// Powers of the step h: 1, h, h² …
+    /// The step h, h², …
     pub powers: Vec<f64>,
     /// Length of the last step: the series still hold around its start.
     pub last_step: f64,

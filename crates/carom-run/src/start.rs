@@ -65,7 +65,7 @@ impl<'p> Run<'p> {
             worst_energy: 0.0,
             warned: BTreeSet::new(),
             next_knot: None,
-            powers: vec![0.0; taylor.order.max(8) + 1],
+            powers: vec![0.0; taylor.order.max(8)],
             last_step: 0.0,
             smooth_steps: 0,
             amplifier: None,

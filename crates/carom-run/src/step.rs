@@ -3,7 +3,7 @@
 //! The frame (every number the laws need) is not evaluated at the end of an uneventful step: what the audit and the
 //! projection want to know is noted along with the next step's series.
 
-use crate::engine::{Time, horner};
+use crate::engine::{Time, horner, powers};
 use crate::motion::StopReason;
 use crate::run::{Halt, Run, Series, Side};
 use carom_mech::model::Method;
@@ -34,7 +34,7 @@ impl Run<'_> {
             }
             Method::Taylor => self.expand_series(left)?,
         };
-        self.set_powers(h);
+        powers(h, &mut self.powers);
         Ok(h)
     }
 
@@ -78,15 +78,6 @@ impl Run<'_> {
         (self.options.until - self.options.start.time) / LOOKS
     }
 
-    /// h^k, by halves: few roundings and little waiting.
-    fn set_powers(&mut self, h: f64) {
-        self.powers[0] = 1.0;
-        self.powers[1] = h;
-        for k in 2..self.powers.len() {
-            self.powers[k] = self.powers[k / 2] * self.powers[k - k / 2];
-        }
-    }
-
     /// A step far below |ẋ|/|ẍ|, again and again: something that has long decayed dictates it.
     fn notice_stiffness(&mut self, h: f64) {
         let flow = self.flow();
@@ -111,7 +102,7 @@ impl Run<'_> {
     /// Moves on by a whole uneventful step. `last`: it ends exactly at `until`.
     pub fn pass(&mut self, h: f64, last: bool) -> Result<(), Halt> {
         self.see_gaps(h, self.series == Series::Fresh);
-        self.move_by(h, last)?;
+        self.move_by(h, true, last)?;
         if !self.stepping_by_series() {
             self.settle_end()?;
         }
@@ -121,7 +112,7 @@ impl Run<'_> {
     /// Moves to the place of an event, h into the step, and evaluates everything there.
     pub fn advance(&mut self, h: f64) -> Result<(), Halt> {
         self.see_gaps(h, true);
-        self.move_by(h, false)?;
+        self.move_by(h, false, false)?;
         self.look();
         if !self.frame.is_finite() {
             return Err(self.not_finite());
@@ -155,13 +146,16 @@ impl Run<'_> {
         }
     }
 
-    /// Moves to t + h along the series, sampling on the way.
-    fn move_by(&mut self, h: f64, last: bool) -> Result<(), Halt> {
+    /// Moves to t + h along the series, sampling on the way. `whole`: h is the step whose powers are known.
+    fn move_by(&mut self, h: f64, whole: bool, last: bool) -> Result<(), Halt> {
         self.sample_until(h);
         self.amplify_step(h);
         self.last_step = h;
         let mut next = std::mem::take(&mut self.state);
-        self.state_within(h, &mut next);
+        match self.stepping_by_series() && whole {
+            true => self.flow().state_with(&self.powers, &mut next),
+            false => self.state_within(h, &mut next),
+        }
         self.state = next;
         self.time = if last { self.until } else { self.time.plus(h) };
         // What was known at the start of the step is used up; signs are remembered across steps.

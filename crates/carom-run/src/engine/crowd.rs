@@ -12,7 +12,7 @@ use super::ensemble::{Duty, Handler, LaneStart, LaneStep, Leave, Ledger, Series,
 use super::lanes::Lanes;
 use super::simd::{Kernel, Level, dispatch};
 use super::tape::{Row, Tape, Value};
-use super::taylor::{Taylor, larger, radius, scale, smaller, with_watched};
+use super::taylor::{self, Taylor, larger, radius, scale, smaller, with_watched};
 use super::time::Time;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ pub(crate) struct Crowd<const W: usize> {
     left: Wide<W>,
     size: Wide<W>,
     longest: Wide<W>,
-    /// Powers of the step.
+    /// The step, its square, …
     powers: Vec<Wide<W>>,
     /// Lanes whose step must be looked at.
     restless: [u64; W],
@@ -109,7 +109,7 @@ impl<const W: usize> Crowd<W> {
             end: Times::ZERO,
             left: Wide::ZERO,
             size: Wide::ZERO,
-            powers: vec![Wide::ZERO; taylor.order + 1],
+            powers: vec![Wide::ZERO; taylor.order.max(1)],
             longest: Wide::ZERO,
             restless: [0; W],
             peak: Wide::ZERO,
@@ -222,20 +222,23 @@ impl<const W: usize> Crowd<W> {
     fn bounds(&mut self) {
         let h = self.size;
         let n = self.lanes.order;
-        // h^k by halves, and four sums at a time: little waiting.
-        self.powers[0] = Wide([1.0; W]);
-        self.powers[1] = h;
-        for k in 2..=n {
-            self.powers[k] = self.powers[k / 2].zip(self.powers[k - k / 2], |a, b| a * b);
+        // As `taylor::powers`.
+        self.powers[0] = h;
+        let mut known = 1;
+        for k in 1..n {
+            if k == 2 * known {
+                known = k;
+            }
+            self.powers[k] = self.powers[k - known].zip(self.powers[known - 1], |a, b| a * b);
         }
-        let power = self.powers[n];
+        let power = self.powers[n - 1];
         let mut restless = self.restless;
         for (at, value) in self.lanes.tape.watched.iter().enumerate() {
             let Value::Row(row) = value else { continue };
             let row = self.lanes.row(*row);
             let side = self.sides[at];
             let mut falls = [Wide::<W>::ZERO; 4];
-            for (c, p) in row[1..].chunks(4).zip(self.powers[1..=n].chunks(4)) {
+            for (c, p) in row[1..].chunks(4).zip(self.powers.chunks(4)) {
                 for ((c, p), fall) in c.iter().zip(p).zip(&mut falls) {
                     for i in 0..W {
                         let term = side.0[i] * c.0[i] * p.0[i];
@@ -264,26 +267,8 @@ impl<const W: usize> Crowd<W> {
     #[inline(always)]
     fn ends(&mut self) {
         let h = self.size;
-        // Four variables at a time: each sum waits for itself only.
-        let mut chunks = self.next.chunks_exact_mut(4);
-        let mut first = 0;
-        for next in &mut chunks {
-            let row = |i: Row| self.lanes.row(first + i);
-            let rows = [row(0), row(1), row(2), row(3)];
-            let mut sums = [Wide::<W>::ZERO; 4];
-            for k in (0..=self.lanes.order).rev() {
-                for (sum, row) in sums.iter_mut().zip(&rows) {
-                    for i in 0..W {
-                        sum.0[i] = sum.0[i] * h.0[i] + row[k].0[i];
-                    }
-                }
-            }
-            next.copy_from_slice(&sums);
-            first += 4;
-        }
-        for next in chunks.into_remainder() {
-            *next = horner(self.lanes.row(first), h);
-            first += 1;
+        for (i, next) in self.next.iter_mut().enumerate() {
+            *next = end_of(self.lanes.row(i as Row), &self.powers);
         }
         let mut peak = self.peak;
         for value in &self.lanes.tape.watched[..self.duty.peaks] {
@@ -498,19 +483,29 @@ impl<const W: usize> Series for Lanes<W> {
         self.noted[i].0[lane]
     }
     fn state_at(&self, lane: usize, h: f64, into: &mut [f64]) {
+        let mut powers = vec![0.0; self.order];
+        taylor::powers(h, &mut powers);
         for (i, x) in into.iter_mut().enumerate() {
-            *x = self.row(i as Row).iter().rev().fold(0.0, |sum, c| sum * h + c.0[lane]);
+            let row: Vec<f64> = self.row(i as Row).iter().map(|c| c.0[lane]).collect();
+            *x = taylor::end_of(&row, &powers);
         }
     }
 }
 
+/// As `taylor::end_of`.
 #[inline(always)]
-fn horner<const W: usize>(row: &[Wide<W>], h: Wide<W>) -> Wide<W> {
-    let mut x = Wide::<W>::ZERO;
-    for c in row.iter().rev() {
-        for i in 0..W {
-            x.0[i] = x.0[i] * h.0[i] + c.0[i];
+fn end_of<const W: usize>(row: &[Wide<W>], powers: &[Wide<W>]) -> Wide<W> {
+    let mut sums = [Wide::<W>::ZERO; 4];
+    for (c, p) in row[1..].chunks(4).zip(powers.chunks(4)) {
+        for ((c, p), sum) in c.iter().zip(p).zip(&mut sums) {
+            for i in 0..W {
+                sum.0[i] += c.0[i] * p.0[i];
+            }
         }
+    }
+    let mut x = row[0];
+    for i in 0..W {
+        x.0[i] += (sums[0].0[i] + sums[1].0[i]) + (sums[2].0[i] + sums[3].0[i]);
     }
     x
 }

@@ -3,6 +3,7 @@
 use super::packed::Packed;
 use super::system::Singular;
 use super::tape::{Tape, Value};
+use super::taylor::{end_of, powers};
 use super::time::Time;
 use std::sync::Arc;
 
@@ -121,8 +122,23 @@ impl Flow {
 
     /// The state at t₀ + h, after a jet.
     pub fn state_at(&self, h: f64, into: &mut [f64]) {
-        for (i, x) in into.iter_mut().enumerate() {
-            *x = horner(self.state(i), h);
+        let mut room = [0.0; 64];
+        let mut more;
+        let h_powers = match self.order() {
+            n if n <= room.len() => &mut room[..n],
+            n => {
+                more = vec![0.0; n];
+                &mut more[..]
+            }
+        };
+        powers(h, h_powers);
+        self.state_with(h_powers, into);
+    }
+
+    /// The state at t₀ + h, given h, h², ….
+    pub(crate) fn state_with(&self, powers: &[f64], into: &mut [f64]) {
+        for (x, row) in into.iter_mut().zip(self.states().chunks_exact(self.order() + 1)) {
+            *x = end_of(row, powers);
         }
     }
 

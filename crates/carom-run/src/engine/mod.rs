@@ -67,4 +67,5 @@ pub(crate) use symmetric::Symmetric;
 pub use system::{CompileError, LinearBlock, Singular, System};
 pub use tape::Tape;
 pub use taylor::Taylor;
+pub(crate) use taylor::powers;
 pub use time::Time;
