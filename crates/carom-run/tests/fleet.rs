@@ -149,6 +149,142 @@ fn every_gallery_model_gives_the_bits_of_single_simulations() {
     }
 }
 
+/// A pendulum with viscous and dry friction, a motor, an event in each direction and a wall that moves.
+const WORN: &str = r#"
+name = "worn pendulum"
+coordinates = ["theta"]
+[parameters]
+b = 0.05
+mu = 0.02
+[energy]
+kinetic = "theta'^2/2"
+potential = "-cos(theta)"
+dissipation = "b/2*theta'^2"
+[force.motor]
+generalized = { theta = "0.3*sin(2*t) - mu*sign(theta')" }
+[wall.stop]
+gap = "1.2 + 0.1*sin(t) - theta"
+restitution = 0.9
+[event.low]
+when = "theta"
+direction = "both"
+action = "record"
+[event.far]
+when = "theta + 2"
+direction = "falling"
+action = "stop"
+[start]
+position = { theta = 0.5 }
+velocity = { theta = 0.5 }
+[run]
+until = 12.0
+"#;
+
+/// Blows up in finite time from most starts: x″ = x².
+const RUNAWAY: &str = r#"
+name = "runaway"
+coordinates = ["x", "y"]
+[energy]
+kinetic = "x'^2/2 + y'^2/2"
+potential = "-x^3/3 + y^2/2"
+[start]
+position = { x = 0.4, y = 1.0 }
+velocity = { x = 0.2 }
+[run]
+until = 6.0
+"#;
+
+#[test]
+fn friction_power_moving_walls_and_events_are_alike() {
+    let (program, options) = common::program(WORN);
+    let quiet = compare("worn pendulum", &program, &starts(&options, 40, 0.7, 12.0));
+    assert!(quiet > 0.3, "{quiet}");
+}
+
+#[test]
+fn a_trajectory_that_runs_away_ends_alike_and_disturbs_nobody() {
+    let (program, options) = common::program(RUNAWAY);
+    let all = starts(&options, 40, 0.6, 6.0);
+    compare("runaway", &program, &all);
+    let ends: Vec<f64> = all.iter().map(|o| simulate(&program, o).unwrap().stop.time).collect();
+    assert!(ends.iter().any(|t| *t < 6.0) && ends.contains(&6.0), "{ends:?}");
+}
+
+#[test]
+fn both_sides_of_the_legendre_transform_go_in_lanes() {
+    for name in ["pendulum_wall", "pendulum_hamiltonian"] {
+        let (program, options) = gallery(name);
+        let quiet = compare(name, &program, &starts(&options, 24, 0.5, 8.0));
+        assert!(quiet > 0.5, "{name}: {quiet}");
+    }
+}
+
+#[test]
+fn constrained_systems_are_projected_alike() {
+    for name in
+        ["rolling_disk", "slider_crank", "elastic_pendulum_cartesian", "driven_double_pendulum_constraint"]
+    {
+        let (program, options) = gallery(name);
+        let until = options.until.min(3.0);
+        compare(name, &program, &starts(&options, 18, 0.3, until));
+    }
+}
+
+#[test]
+fn limits_and_parameters_belong_to_each_trajectory() {
+    let (program, options) = gallery("double_pendulum_wall");
+    let mut all = starts(&options, 36, 0.5, 4.0);
+    for (i, options) in all.iter_mut().enumerate() {
+        match i % 6 {
+            0 => options.max_steps = 7 + i as u64,
+            1 => options.max_impacts = 1,
+            2 => options.parameters[1] = 0.5 + 0.1 * i as f64,
+            3 => options.start.position = vec![Some(-1.5), Some(-1.5)],
+            4 => {
+                options.until = 0.0;
+                options.sampling = Sampling::At(vec![0.0]);
+            }
+            _ => {}
+        }
+    }
+    compare("limits", &program, &all);
+}
+
+#[test]
+fn an_interrupted_fleet_delivers_what_it_has_finished_and_can_be_used_again() {
+    struct Impatient(Queue, u32);
+    impl Traffic for Impatient {
+        fn next(&mut self) -> Option<(u64, Options)> {
+            self.0.next()
+        }
+        fn take(&mut self, index: u64, outcome: Result<Outcome, SimulateError>) {
+            self.0.take(index, outcome);
+        }
+        fn goes_on(&mut self) -> bool {
+            self.1 = self.1.saturating_sub(1);
+            self.1 > 0
+        }
+    }
+    let (program, options) = gallery("double_pendulum_wall");
+    let all = starts(&options, 60, 0.5, 4.0);
+    let mut fleet = Fleet::new(&program, true);
+    let order: Vec<usize> = (0..all.len()).collect();
+    let mut whole = Queue::new(all.clone(), order.clone());
+    fleet.run(&mut whole);
+    for patience in [1, 10, 25] {
+        let mut cut = Impatient(Queue::new(all.clone(), order.clone()), patience);
+        fleet.run(&mut cut);
+        let finished = cut.0.outcomes.iter().flatten().count();
+        assert!(finished < all.len(), "{finished}");
+        for (got, wanted) in cut.0.outcomes.iter().zip(&whole.outcomes) {
+            assert!(got.is_none() || got == wanted);
+        }
+    }
+    let mut again = Queue::new(all, order);
+    fleet.run(&mut again);
+    assert_eq!(again.outcomes, whole.outcomes);
+}
+
 #[test]
 fn wide_starts_of_the_double_pendulum_meet_their_wall_alike() {
     let (program, options) = gallery("double_pendulum_wall");

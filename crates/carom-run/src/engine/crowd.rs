@@ -80,8 +80,9 @@ pub(crate) struct Crowd<const W: usize> {
     next: Vec<Wide<W>>,
     next_time: Times<W>,
     next_peak: Wide<W>,
-    /// The parameters of each lane.
+    /// The parameters of each lane, and whether they have been set.
     parameters: Vec<Vec<f64>>,
+    set: [bool; W],
     state: Vec<f64>,
     ledger: Ledger,
     start: LaneStart,
@@ -121,6 +122,7 @@ impl<const W: usize> Crowd<W> {
             next_time: Times::ZERO,
             next_peak: Wide::ZERO,
             parameters: vec![Vec::new(); W],
+            set: [false; W],
             start: LaneStart::default(),
         }
     }
@@ -420,7 +422,8 @@ impl<const W: usize> Crowd<W> {
             self.next_time.set(lane, self.end.get(lane));
             return;
         }
-        if self.parameters[lane] != start.parameters {
+        if !self.set[lane] || self.parameters[lane] != start.parameters {
+            self.set[lane] = true;
             self.lanes.set_parameters(lane, &start.parameters);
             self.parameters[lane].clone_from(&start.parameters);
         }
