@@ -28,19 +28,21 @@ pub(crate) fn near_weights<T: Element>(tape: &Tape, layout: &Layout, arena: &mut
     let pairs = &tape.recurrence.pairs;
     for (p, pair) in pairs.iter().enumerate() {
         let w = arena[layout.pair_weights + p];
-        for (side, other) in [pair.b, pair.a].into_iter().enumerate() {
-            let first = arena[layout.places[other as usize].index(1)];
-            let once = w.times(first);
-            // The two terms of a square are one.
-            arena[layout.near + side * pairs.len() + p] =
-                if pair.is_square() { once.plus(once) } else { once };
+        let [a, b] = [pair.a, pair.b].map(|row| arena[layout.places[row as usize].index(1)]);
+        if pair.is_square() {
+            let once = w.times(a);
+            arena[layout.near[0] + p] = once.plus(once);
+        } else {
+            arena[layout.near[0] + p] = w.times(b);
+            arena[layout.near[1] + p] = w.times(a);
         }
     }
 }
 
-/// Order k, with its far sums in the first table; `solve(arena, block, right_side, unknowns)` solves a block.
+/// Order k, with its far sums in the first table, near terms included if `NEAR`; `solve(arena, block, right_side,
+/// unknowns)` solves a block.
 #[inline(always)]
-pub(crate) fn order<const FUSED: bool, T: Element>(
+pub(crate) fn order<const FUSED: bool, const NEAR: bool, T: Element>(
     tape: &Tape,
     layout: &Layout,
     arena: &mut [T],
@@ -71,25 +73,24 @@ pub(crate) fn order<const FUSED: bool, T: Element>(
                             Some(s) => s.plus_product::<FUSED>(x, w),
                         });
                     };
-                    if k > 2 {
-                        for far in &arena[layout.sums..][pairs.clone()] {
-                            sum = Some(sum.map_or(*far, |s| s.plus(*far)));
-                        }
-                    }
-                    if k > 1 {
-                        for p in pairs.clone() {
-                            let before = |row: Row| arena[layout.places[row as usize].index(k - 1)];
-                            let (pair, near) = (&r.pairs[p], arena[layout.near + p]);
-                            let newest = before(pair.a);
-                            let halved = pair.is_square() && k == 2;
-                            add(&mut sum, near, if halved { newest.times(T::splat(HALF)) } else { newest });
-                            if k > 2 && !pair.is_square() {
-                                add(&mut sum, arena[layout.near + r.pairs.len() + p], before(pair.b));
+                    for p in pairs.clone() {
+                        let before = |row: Row| arena[layout.places[row as usize].index(k - 1)];
+                        let (pair, near) = (&r.pairs[p], layout.near.map(|near| arena[near + p]));
+                        let term = match k {
+                            1 => continue,
+                            2 if pair.is_square() => before(pair.a).times(T::splat(HALF)).times(near[0]),
+                            2 => before(pair.a).times(near[0]),
+                            _ if NEAR => arena[layout.sums + p],
+                            _ => {
+                                let first =
+                                    arena[layout.sums + p].plus_product::<FUSED>(before(pair.a), near[0]);
+                                first.plus_product::<FUSED>(before(pair.b), near[1])
                             }
-                        }
-                        if e.scale == Scale::Inverse {
-                            sum = sum.map(|s| s.times(inverse));
-                        }
+                        };
+                        sum = Some(sum.map_or(term, |s| s.plus(term)));
+                    }
+                    if e.scale == Scale::Inverse {
+                        sum = sum.map(|s| s.times(inverse));
                     }
                     for i in edges {
                         add(&mut sum, arena[layout.edge_weights + i], arena[index(r.edges[i].source)]);
@@ -122,22 +123,27 @@ pub(crate) fn far_sum<const FUSED: bool, const W: usize>(a: &[Wide<W>], b: &[Wid
     if k.is_multiple_of(2) { sum.plus_product::<FUSED>(a[k / 2], b[k / 2]) } else { sum }
 }
 
-/// The weighted far sums of a single trajectory, octet by octet.
-pub(crate) struct FarOctets<'a> {
+/// The weighted sums of a single trajectory's pairs, far and near, octet by octet.
+pub(crate) struct Sums<'a> {
     pub a: &'a [Octet],
     pub b: &'a [Octet],
     pub weights: &'a [Octet],
+    pub near: [&'a [Octet]; 2],
     pub sums: &'a mut [Octet],
     pub stride: usize,
     pub k: usize,
 }
 
-impl Kernel for FarOctets<'_> {
+impl Kernel for Sums<'_> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        for (c, (sum, weight)) in self.sums.iter_mut().zip(self.weights).enumerate() {
+        for (c, sum) in self.sums.iter_mut().enumerate() {
             let range = c * self.stride..(c + 1) * self.stride;
-            *sum = far_sum::<FUSED, WIDTH>(&self.a[range.clone()], &self.b[range], self.k).times(*weight);
+            let (a, b) = (&self.a[range.clone()], &self.b[range]);
+            let far = far_sum::<FUSED, WIDTH>(a, b, self.k).times(self.weights[c]);
+            *sum = far
+                .plus_product::<FUSED>(a[self.k - 1], self.near[0][c])
+                .plus_product::<FUSED>(b[self.k - 1], self.near[1][c]);
         }
     }
 }

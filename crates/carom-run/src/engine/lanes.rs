@@ -203,7 +203,7 @@ impl<const W: usize> Kernel for Jet<'_, W> {
                     Wide::ZERO
                 };
             }
-            interpret::order::<FUSED, Wide<W>>(tape, &layout, arena, k, |arena, which, right, unknowns| {
+            interpret::order::<FUSED, false, Wide<W>>(tape, &layout, arena, k, |arena, which, right, unknowns| {
                 let index = |row: Row| layout.places[row as usize].index(k);
                 if let Some(f) = &layout.blocks[which] {
                     solve(f, arena, |i| index(right + i), |i| index(unknowns + i));

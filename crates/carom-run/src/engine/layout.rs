@@ -56,8 +56,8 @@ pub(crate) struct Layout {
     pub constants: usize,
     pub edge_weights: usize,
     pub pair_weights: usize,
-    /// w b_1 of every pair, then w a_1.
-    pub near: usize,
+    /// w b_1 of every pair, and w a_1 (zero for squares, whose first is doubled).
+    pub near: [usize; 2],
     /// Weighted far sums, of the present and of the next order.
     pub sums: usize,
     /// Length of one of the two.
@@ -143,7 +143,7 @@ impl Layout {
             constants: region(tape.constants.len()),
             edge_weights: region(r.edges.len()),
             pair_weights: region(pairs),
-            near: region(2 * pairs),
+            near: [0; 2].map(|_| region(pairs)),
             sums: region(2 * pairs.next_multiple_of(WIDTH)),
             room: pairs.next_multiple_of(WIDTH),
             scale: region(3 * stride),

@@ -6,7 +6,7 @@
 use super::element::Octet;
 use super::factor::{Factor, healthy};
 use super::first;
-use super::interpret::{self, FarOctets};
+use super::interpret::{self, Sums};
 use super::layout::{Layout, Place, WIDTH, lane, moving};
 use super::machine::{Program, Segment, Target};
 use super::recurrence::Weight;
@@ -245,7 +245,7 @@ impl Packed {
         interpret::set_weights(&layout, arena, layout.pair_weights, &self.moving_pairs);
         interpret::set_weights(&layout, arena, layout.edge_weights, &self.moving_edges);
         for k in 1..=layout.order {
-            self.far_sums(k);
+            self.sums(k);
             dispatch(
                 self.level,
                 Order {
@@ -266,20 +266,19 @@ impl Packed {
         }
     }
 
-    fn far_sums(&mut self, k: usize) {
+    fn sums(&mut self, k: usize) {
         let layout = &self.layout;
         let octets = layout.room / WIDTH;
-        if k <= 3 {
-            return self.arena[layout.sums / WIDTH..][..octets].fill(Octet::ZERO);
+        if k <= 2 {
+            return;
         }
         let (before, sums) = self.arena.split_at_mut(layout.sums / WIDTH);
         let table = |at: usize, octets: usize| &before[at / WIDTH..][..octets];
         let [a, b] = layout.octets.map(|at| table(at, octets * layout.stride));
         let weights = table(layout.pair_weights, octets);
-        dispatch(
-            self.level,
-            FarOctets { a, b, weights, sums: &mut sums[..octets], stride: layout.stride, k },
-        );
+        let near = layout.near.map(|at| table(at, octets));
+        let sums = &mut sums[..octets];
+        dispatch(self.level, Sums { a, b, weights, near, sums, stride: layout.stride, k });
     }
 
     /// Copies coefficient k of every operand to its lane.
@@ -309,7 +308,7 @@ impl Kernel for Order<'_> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let Order { tape, layout, arena, k, factors, right_side } = self;
-        interpret::order::<FUSED, f64>(tape, layout, arena, k, |arena, which, right, unknowns| {
+        interpret::order::<FUSED, true, f64>(tape, layout, arena, k, |arena, which, right, unknowns| {
             let block = &tape.blocks[which];
             let index = |row: u32| layout.places[row as usize].index(k);
             let b = &mut right_side[..block.size];

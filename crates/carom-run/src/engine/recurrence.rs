@@ -13,6 +13,7 @@
 //!
 //! ```text
 //! low = Σ a_j b_{k−j},  high = Σ a_{k−j} b_j,  j = ⌊(k−1)/2⌋ … 2;      far = (low + high) [+ a_{k/2} b_{k/2}, k even]
+//! w C = ((w far) + (w b_1) a_{k−1}) + (w a_1) b_{k−1}
 //! ```
 //!
 //! This order of operations is binding for every evaluator: machine code, interpreter and lanes give the same bits.

@@ -16,8 +16,8 @@ use super::simd::Level;
 use super::tape::{Row, Slot, Tape};
 use assembler::{Assembler, Base, Mem, Width};
 
-/// Code larger than this would not stay in the caches; the interpreter is as good then.
-const LARGEST: usize = 1 << 20;
+/// Larger code would take longer to make than most runs to run.
+const LARGEST: usize = 1 << 25;
 
 /// Far sums need orders from 4.
 const LEAST_ORDER: usize = 4;

@@ -22,6 +22,9 @@ enum Kind {
     Last,
 }
 
+/// From so many pairs on, near terms are added in vectors.
+const MANY: usize = 24;
+
 /// Accumulators of far sums begin after the scratch registers.
 const FIRST_SUM: u8 = 4;
 
@@ -58,12 +61,14 @@ impl Emitter<'_> {
         self.asm.set(RBX, 3);
         let again = self.asm.label();
         self.far_sums();
+        self.near_terms(self.r.pairs.len());
         self.order(Kind::Middle);
         self.advance();
         self.asm.exchange(Base::Sums.register(), Base::NextSums.register());
         self.asm.add_number(RBX, 1);
         self.asm.compare(RBX, order);
         self.asm.jump_back(IF_NOT_ZERO, again);
+        self.near_terms(self.r.last_pairs);
         self.order(Kind::Last);
         self.asm.pop(RBP);
         self.asm.pop(RBX);
@@ -137,29 +142,17 @@ impl Emitter<'_> {
     fn equation(&mut self, kind: Kind, e: &Equation, pairs: Range<usize>, edges: Range<usize>) {
         let r = self.r;
         let mut sum: Option<u8> = None;
-        if matches!(kind, Kind::Middle | Kind::Last) {
+        if kind != Kind::First {
             for p in pairs.clone() {
-                let far = Mem(Base::Sums, ((self.layout.sums + p) * self.element) as i32);
+                let busy: Vec<u8> = sum.into_iter().collect();
+                let term = self.pair(kind, p, &busy);
                 sum = Some(match sum {
-                    None => self.asm.own(far, &[]),
+                    None => term,
                     Some(x) => {
-                        self.asm.operate(Do::Add, x, x, Rm::Memory(far));
+                        self.asm.operate(Do::Add, x, x, Rm::Register(term));
                         x
                     }
                 });
-            }
-        }
-        if kind != Kind::First {
-            for p in pairs.clone() {
-                let pair = &r.pairs[p];
-                if pair.is_square() && kind == Kind::Second {
-                    sum = Some(self.half_square(sum, p));
-                    continue;
-                }
-                sum = Some(self.multiply_add(sum, self.before(pair.a), self.near(p, 0)));
-                if kind != Kind::Second && !pair.is_square() {
-                    sum = Some(self.multiply_add(sum, self.before(pair.b), self.near(p, 1)));
-                }
             }
             if let (Some(x), Scale::Inverse) = (sum, e.scale) {
                 let inverse = self.asm.operand(self.scale(1));
@@ -201,24 +194,31 @@ impl Emitter<'_> {
         self.write(kind, e.out, x);
     }
 
-    /// sum + (a_1/2)·(2 w a_1)
-    fn half_square(&mut self, sum: Option<u8>, p: usize) -> u8 {
-        let place = self.before(self.r.pairs[p].a);
-        let busy: Vec<u8> = sum.into_iter().collect();
-        let x = self.asm.own(place, &busy);
-        let half = self.asm.operand(self.at(self.layout.numbers));
-        self.asm.operate(Do::Multiply, x, x, half);
-        let near = self.asm.operand(self.near(p, 0));
-        match sum {
-            Some(sum) => {
-                self.asm.operate(Do::Fused, sum, x, near);
-                sum
+    /// w C of one pair, in a register of its own.
+    fn pair(&mut self, kind: Kind, p: usize, busy: &[u8]) -> u8 {
+        let pair = &self.r.pairs[p];
+        let [a, b] = [pair.a, pair.b].map(|row| self.before(row));
+        if kind == Kind::Second {
+            let x = self.asm.own(a, busy);
+            if pair.is_square() {
+                let half = self.asm.operand(self.at(self.layout.numbers));
+                self.asm.operate(Do::Multiply, x, x, half);
             }
-            None => {
-                self.asm.operate(Do::Multiply, x, x, near);
-                x
+            let near = self.asm.operand(self.near(p, 0));
+            self.asm.operate(Do::Multiply, x, x, near);
+            return x;
+        }
+        let far = Mem(Base::Sums, ((self.layout.sums + p) * self.element) as i32);
+        let x = self.asm.own(far, busy);
+        if !self.near_in_octets() {
+            for (side, newest) in [a, b].into_iter().enumerate().take(2 - usize::from(pair.is_square())) {
+                let busy = [busy, &[x]].concat();
+                let y = self.asm.get(newest, &busy);
+                let near = self.asm.operand(self.near(p, side));
+                self.asm.operate(Do::Fused, x, y, near);
             }
         }
+        x
     }
 
     /// sum + a·w, fused; a·w to begin with.
@@ -270,10 +270,16 @@ impl Emitter<'_> {
     fn near(&self, p: usize, side: usize) -> Mem {
         let pair = &self.r.pairs[p];
         let other = if side == 0 { pair.b } else { pair.a };
-        if pair.weight.is_one() && !pair.is_square() {
+        if pair.weight.is_one() && !pair.is_square() && !self.near_in_octets() {
             return self.at(self.place(other).index(1));
         }
-        self.at(self.layout.near + side * self.r.pairs.len() + p)
+        self.at(self.layout.near[side] + p)
+    }
+
+    /// With many pairs the near terms are added in vectors: waiting for the newest coefficients costs less than an
+    /// instruction per pair.
+    fn near_in_octets(&self) -> bool {
+        self.target == Target::Single && self.r.pairs.len() >= MANY
     }
 
     fn near_weights(&mut self) {
@@ -281,7 +287,7 @@ impl Emitter<'_> {
         let r = self.r;
         for (p, pair) in r.pairs.iter().enumerate() {
             let square = pair.is_square();
-            if pair.weight.is_one() && !square {
+            if pair.weight.is_one() && !square && !self.near_in_octets() {
                 continue;
             }
             let w = self.asm.get(self.at(self.layout.pair_weights + p), &[]);
@@ -295,6 +301,28 @@ impl Emitter<'_> {
                 self.asm.put(self.near(p, side), x);
             }
         }
+    }
+
+    /// Adds the near terms of order k to its far sums, eight pairs at a time.
+    fn near_terms(&mut self, pairs: usize) {
+        if !self.near_in_octets() {
+            return;
+        }
+        let scalar = std::mem::replace(&mut self.asm.width, self.octet);
+        let (layout, stride) = (self.layout, self.layout.stride);
+        let halves: &[usize] = if self.octet == Width::Eight { &[0] } else { &[0, 32] };
+        for (c, half) in (0..pairs.div_ceil(WIDTH)).flat_map(|c| halves.iter().map(move |h| (c, *h))) {
+            let at = |index: usize| (8 * index + half) as i32;
+            let sum = Mem(Base::Sums, at(layout.sums + c * WIDTH));
+            self.asm.load(0, sum);
+            for (octets, near) in layout.octets.into_iter().zip(layout.near) {
+                self.asm.load(1, Mem(Base::Octets, at(octets + c * stride * WIDTH) - 64));
+                let near = Mem(Base::Arena, at(near + c * WIDTH));
+                self.asm.operate(Do::Fused, 0, 1, Rm::Memory(near));
+            }
+            self.asm.store(sum, 0);
+        }
+        self.asm.width = scalar;
     }
 
     /// The weighted far sums of order k + 1, where k is in `RBX`.
