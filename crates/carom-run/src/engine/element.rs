@@ -26,6 +26,11 @@ pub(crate) trait Element: Copy {
     }
     /// self + a·b, rounded once where the processor can.
     fn plus_product<const FUSED: bool>(self, a: Self, b: Self) -> Self;
+    /// self − a·b, likewise.
+    #[inline(always)]
+    fn minus_product<const FUSED: bool>(self, a: Self, b: Self) -> Self {
+        self.plus_product::<FUSED>(a.zip(a, |a, _| -a), b)
+    }
 }
 
 /// a·b + c, fused where that is one instruction.

@@ -5,6 +5,7 @@
 //! every unknown it touches is gone: its pivot is then −a W⁻¹ aᵀ of the whole row, which cannot vanish for a single
 //! unlucky direction.
 
+use super::element::Element;
 use std::collections::BTreeSet;
 
 /// Order and pattern of a sparse L D Lᵀ.
@@ -135,13 +136,20 @@ impl Elimination {
     }
 
     /// Overwrites b by the solution of Pᵀ M P = L D Lᵀ, given L, the reciprocals of D, and room for a vector.
-    pub(crate) fn solve(&self, lower: &[f64], pivots: &[f64], room: &mut [f64], b: &mut [f64]) {
+    #[inline(always)]
+    pub(crate) fn solve<const FUSED: bool>(
+        &self,
+        lower: &[f64],
+        pivots: &[f64],
+        room: &mut [f64],
+        b: &mut [f64],
+    ) {
         let n = self.order.len();
         let y = &mut room[..n];
         for (i, &unknown) in self.order.iter().enumerate() {
             let mut s = b[unknown as usize];
             for at in self.row(i) {
-                s -= lower[at] * y[self.columns[at] as usize];
+                s = s.minus_product::<FUSED>(lower[at], y[self.columns[at] as usize]);
             }
             y[i] = s;
         }
@@ -151,7 +159,8 @@ impl Elimination {
         for i in (0..n).rev() {
             let x = y[i];
             for at in self.row(i) {
-                y[self.columns[at] as usize] -= lower[at] * x;
+                let y = &mut y[self.columns[at] as usize];
+                *y = y.minus_product::<FUSED>(lower[at], x);
             }
             b[self.order[i] as usize] = x;
         }

@@ -8,6 +8,7 @@
 //!
 //! Promise: an answer is backward stable, or the matrix is reported singular with the row that has no pivot left.
 
+use super::element::Element;
 use super::elimination::{Elimination, Place};
 use super::tape::{Block, Value};
 
@@ -235,21 +236,23 @@ impl Factor {
     }
 
     /// Overwrites `b` by the solution.
-    pub(crate) fn solve(&mut self, block: &Block, b: &mut [f64]) {
+    #[inline(always)]
+    pub(crate) fn solve<const FUSED: bool>(&mut self, block: &Block, b: &mut [f64]) {
         match (self.kind, &block.elimination) {
-            (Kind::Sparse, Some(e)) => e.solve(&self.lower, &self.pivots, &mut self.scratch, b),
-            (Kind::Dense, _) => self.solve_dense(b),
+            (Kind::Sparse, Some(e)) => e.solve::<FUSED>(&self.lower, &self.pivots, &mut self.scratch, b),
+            (Kind::Dense, _) => self.solve_dense::<FUSED>(b),
             _ => self.solve_pivoted(b),
         }
     }
 
-    fn solve_dense(&self, b: &mut [f64]) {
+    #[inline(always)]
+    fn solve_dense<const FUSED: bool>(&self, b: &mut [f64]) {
         let n = self.n;
         let a = &self.a;
         for i in 0..n {
             let mut s = b[i];
             for (l, x) in a[i * n..i * n + i].iter().zip(&b[..i]) {
-                s -= l * x;
+                s = s.minus_product::<FUSED>(*l, *x);
             }
             b[i] = s;
         }
@@ -259,7 +262,7 @@ impl Factor {
         for i in (0..n).rev() {
             let x = b[i];
             for (l, y) in a[i * n..i * n + i].iter().zip(&mut b[..i]) {
-                *y -= l * x;
+                *y = y.minus_product::<FUSED>(*l, x);
             }
         }
     }

@@ -113,7 +113,7 @@ fn solve(
     };
     factor.factor(block, value).map_err(|(row, pivot)| Singular { block: index, row, pivot })?;
     let mut b: Vec<f64> = block.right_side.iter().map(|b| value(*b)).collect();
-    factor.solve(block, &mut b);
+    factor.solve::<false>(block, &mut b);
     for (i, x) in b.iter().enumerate() {
         arena[layout.places[block.first as usize + i].index(0)] = *x;
     }

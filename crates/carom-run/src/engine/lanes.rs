@@ -203,12 +203,18 @@ impl<const W: usize> Kernel for Jet<'_, W> {
                     Wide::ZERO
                 };
             }
-            interpret::order::<FUSED, false, Wide<W>>(tape, &layout, arena, k, |arena, which, right, unknowns| {
-                let index = |row: Row| layout.places[row as usize].index(k);
-                if let Some(f) = &layout.blocks[which] {
-                    solve(f, arena, |i| index(right + i), |i| index(unknowns + i));
-                }
-            });
+            interpret::order::<FUSED, false, Wide<W>>(
+                tape,
+                &layout,
+                arena,
+                k,
+                |arena, which, right, unknowns| {
+                    let index = |row: Row| layout.places[row as usize].index(k);
+                    if let Some(f) = &layout.blocks[which] {
+                        solve::<FUSED, W>(f, arena, |i| index(right + i), |i| index(unknowns + i));
+                    }
+                },
+            );
             if k == 1 {
                 interpret::near_weights(tape, &layout, arena);
             }
@@ -279,7 +285,7 @@ impl<const W: usize> Lanes<W> {
                     for (i, b) in block.right_side.iter().enumerate() {
                         arena[at(first + i as Row)] = value(arena, *b);
                     }
-                    solve(f, arena, |i| at(first + i), |i| at(first + i));
+                    solve::<false, W>(f, arena, |i| at(first + i), |i| at(first + i));
                 }
             }
         }
@@ -331,7 +337,7 @@ fn factor<const W: usize>(f: &Factors, layout: &Layout, block: &Block, arena: &m
 
 /// L D Lᵀ x = b in the order of `Factor::solve`; `right` and `out` say where b and x are.
 #[inline(always)]
-fn solve<const W: usize>(
+fn solve<const FUSED: bool, const W: usize>(
     f: &Factors,
     arena: &mut [Wide<W>],
     right: impl Fn(Row) -> usize,
@@ -342,7 +348,7 @@ fn solve<const W: usize>(
     for (i, &unknown) in e.order.iter().enumerate() {
         let mut s = arena[right(unknown)];
         for at in e.row(i) {
-            s = s.minus(arena[f.lower + at].times(arena[f.work + e.columns[at] as usize]));
+            s = s.minus_product::<FUSED>(arena[f.lower + at], arena[f.work + e.columns[at] as usize]);
         }
         arena[f.work + i] = s;
     }
@@ -353,7 +359,7 @@ fn solve<const W: usize>(
         let x = arena[f.work + i];
         for at in e.row(i) {
             let j = f.work + e.columns[at] as usize;
-            arena[j] = arena[j].minus(arena[f.lower + at].times(x));
+            arena[j] = arena[j].minus_product::<FUSED>(arena[f.lower + at], x);
         }
         arena[out(e.order[i])] = x;
     }

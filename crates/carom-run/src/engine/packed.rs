@@ -167,9 +167,9 @@ impl Packed {
         match &self.layout.blocks[block] {
             Some(f) if self.coded => {
                 let arena = flat(&self.arena);
-                f.pattern.solve(&arena[f.lower..], &arena[f.pivots..], &mut self.right_side, b);
+                f.pattern.solve::<false>(&arena[f.lower..], &arena[f.pivots..], &mut self.right_side, b);
             }
-            _ => self.factors[block].solve(&tape.blocks[block], b),
+            _ => self.factors[block].solve::<false>(&tape.blocks[block], b),
         }
     }
 
@@ -315,7 +315,7 @@ impl Kernel for Order<'_> {
             for (i, b) in b.iter_mut().enumerate() {
                 *b = arena[index(right + i as u32)];
             }
-            factors[which].solve(block, b);
+            factors[which].solve::<FUSED>(block, b);
             for (i, x) in b.iter().enumerate() {
                 arena[index(unknowns + i as u32)] = *x;
             }

@@ -51,7 +51,7 @@ impl Symmetric {
 
     /// Overwrites `b` by the solution.
     pub(crate) fn solve(&self, b: &mut [f64]) {
-        self.factor.borrow_mut().solve(&self.block, b);
+        self.factor.borrow_mut().solve::<false>(&self.block, b);
     }
 }
 

@@ -71,6 +71,8 @@ pub(crate) enum Op {
     Xor,
     /// x += y z
     Fused,
+    /// x −= y z
+    FusedMinus,
 }
 
 /// The second operand.
@@ -231,6 +233,7 @@ impl Assembler {
         let prefix = if one { 3 } else { 1 };
         match op {
             Op::Fused => self.vector(self.width, 2, 1, if one { 0xb9 } else { 0xb8 }, x, y, z),
+            Op::FusedMinus => self.vector(self.width, 2, 1, if one { 0xbd } else { 0xbc }, x, y, z),
             Op::And => self.vector(self.width, 1, 1, 0x54, x, y, z),
             Op::Xor => self.vector(self.width, 1, 1, 0x57, x, y, z),
             Op::Sqrt => self.vector(self.width, 1, prefix, 0x51, x, if one { x } else { 0 }, z),

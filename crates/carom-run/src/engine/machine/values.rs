@@ -207,22 +207,20 @@ impl Emitter<'_> {
         }
     }
 
-    /// L D Lᵀ x = b as in `Factor::solve_sparse`, each unknown gathered in one register. `last_use`: the right side is
-    /// not needed afterwards.
-    pub(super) fn solve(&mut self, f: &Factors, right: &[Mem], out: &[Mem], last_use: bool) {
+    /// L D Lᵀ x = b as in `Elimination::solve`, each unknown gathered in one register. Orders above 0 use fused
+    /// operations and do not need the right side afterwards.
+    pub(super) fn solve(&mut self, f: &Factors, right: &[Mem], out: &[Mem], above: bool) {
         let e = &f.pattern;
         let n = e.order.len();
         let mut columns: Vec<Vec<(usize, usize)>> = vec![Vec::new(); n];
         for i in 0..n {
             let right = right[e.order[i] as usize];
-            let x = if last_use { self.asm.consume(right) } else { self.asm.own(right, &[]) };
+            let x = if above { self.asm.consume(right) } else { self.asm.own(right, &[]) };
             for at in e.row(i) {
                 let j = e.columns[at] as usize;
                 columns[j].push((i, at));
                 let y = self.asm.get(self.at(f.work + j), &[x]);
-                let l = self.asm.operand(self.at(f.lower + at));
-                self.asm.operate(Do::Multiply, 0, y, l);
-                self.asm.operate(Do::Subtract, x, x, Rm::Register(0));
+                self.subtract_product(x, y, self.at(f.lower + at), above);
             }
             self.asm.keep(self.at(f.work + i), x);
         }
@@ -233,11 +231,20 @@ impl Emitter<'_> {
             self.asm.operate(Do::Multiply, x, y, inverse);
             for &(i, at) in columns[j].iter().rev() {
                 let y = self.asm.get(out[e.order[i] as usize], &[x]);
-                let l = self.asm.operand(self.at(f.lower + at));
-                self.asm.operate(Do::Multiply, 0, y, l);
-                self.asm.operate(Do::Subtract, x, x, Rm::Register(0));
+                self.subtract_product(x, y, self.at(f.lower + at), above);
             }
             self.asm.put(out[e.order[j] as usize], x);
+        }
+    }
+
+    /// x − y·l
+    fn subtract_product(&mut self, x: u8, y: u8, l: Mem, fused: bool) {
+        let l = self.asm.operand(l);
+        if fused {
+            self.asm.operate(Do::FusedMinus, x, y, l);
+        } else {
+            self.asm.operate(Do::Multiply, 0, y, l);
+            self.asm.operate(Do::Subtract, x, x, Rm::Register(0));
         }
     }
 
