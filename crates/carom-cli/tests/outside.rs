@@ -93,6 +93,50 @@ for name in ('s', 's.impacts'):
 }
 
 #[test]
+#[ignore = "needs Python with numpy and pyarrow: run bash .ci/test"]
+fn tables_of_starts_are_read_as_pyarrow_and_numpy_wrote_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = "coordinates = [\"a\", \"b\", \"c\"]\n[parameters]\nk = 1\n\
+                 [energy]\nkinetic = \"(a'^2 + b'^2 + c'^2 + k^2)/2\"\n[run]\nuntil = 1";
+    fs::write(folder.path().join("free.toml"), model).unwrap();
+    let python = |script: &str| {
+        let made = "
+import numpy, pyarrow, pyarrow.parquet as pq
+random, n = numpy.random.default_rng(1), 20_000
+data = {'a': random.normal(size=n), 'b': random.integers(-9, 9, n), 'c': random.choice([0.1, 0.2, 1e300], n), \"a'\": random.random(n, 'float32'),
+        'k': random.integers(0, 200, n).astype('uint8')}
+table = pyarrow.table(data)
+settings = [{}, {'compression': 'none', 'use_dictionary': False}, {'compression': 'zstd', 'data_page_version': '2.0'},
+            {'compression': 'gzip', 'row_group_size': 3000, 'data_page_size': 2000}, {'dictionary_pagesize_limit': 500, 'write_batch_size': 64},
+            {'version': '1.0', 'data_page_version': '2.0', 'compression': 'snappy', 'store_schema': False}]
+";
+        let script = format!("{made}{script}");
+        succeed(Command::new(tool("CAROM_PYTHON")).args(["-c", &script]).current_dir(folder.path()));
+    };
+    python(
+        "
+for i, s in enumerate(settings):
+    pq.write_table(table, f's{i}.parquet', **s)
+numpy.savez('s6.npz', **data)
+numpy.savez_compressed('s7.npz', **data)
+",
+    );
+    for i in 0..8 {
+        let starts = format!("s{i}.{}", if i < 6 { "parquet" } else { "npz" });
+        let output = format!("out{i}.parquet");
+        carom_in(folder.path(), &["sweep", "free.toml", "--table", &starts, "-q", "-o", &output]).expect(0);
+    }
+    python(
+        "
+for i in range(8):
+    out = pq.read_table(f'out{i}.parquet')
+    for name, values in data.items():
+        assert (out[name].to_numpy() == values.astype('float64')).all(), (i, name)
+",
+    );
+}
+
+#[test]
 #[ignore = "needs KaTeX: run bash .ci/test"]
 fn every_formula_of_every_gallery_model_is_read_by_katex() {
     let folder = tempfile::tempdir().unwrap();
