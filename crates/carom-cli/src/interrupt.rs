@@ -18,3 +18,8 @@ pub fn listen() {
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
+
+/// Asks to stop, as Ctrl-C does.
+pub fn stop() {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+}

@@ -220,7 +220,7 @@ fn a_table_that_cannot_be_used_is_refused_with_its_place_and_a_way_out() {
         (starts("brotli.parquet"), 3, "compression=\"snappy\""),
         ("cut.parquet".to_owned(), 3, "not a whole parquet file"),
         ("empty.csv".to_owned(), 1, "no rows"),
-        ("wrong.csv".to_owned(), 1, "unknown name `mm`"),
+        ("wrong.csv".to_owned(), 1, "wrong.csv: unknown name `mm`"),
         ("starts.xlsx".to_owned(), 1, "none of .csv, .parquet, .npz"),
         ("none.npz".to_owned(), 3, "none.npz"),
     ] {

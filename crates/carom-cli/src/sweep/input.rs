@@ -106,7 +106,7 @@ pub fn csv(mut reader: impl BufRead, file: &str) -> Result<Columns, Failure> {
                     "" => format!("column `{name}` is empty"),
                     _ => format!("`{field}` in column `{name}` is not a finite number"),
                 };
-                let hint = "leave the row out, or give it a value";
+                let hint = "leave the row or the column out, or give it a number";
                 return Err(Failure::wrong(format!("{file}:{at}: {what}\n  hint: {hint}")));
             };
             values.push(value);

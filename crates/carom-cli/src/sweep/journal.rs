@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 14] = b"carom sweep 2\n";
 const HEAD: u64 = MAGIC.len() as u64 + 8;
+/// Length and checksum.
+const HEAD_OF_RECORD: usize = 12;
 /// No record is longer: a larger length is damage, not data.
 const LONGEST: u32 = 1 << 30;
 
@@ -22,22 +24,15 @@ pub struct Journal {
     file: File,
 }
 
-/// Records as they are in a journal.
-#[derive(Default)]
-pub struct Packed {
-    bytes: Vec<u8>,
-}
-
-impl Packed {
-    /// Appends a record.
-    pub fn push(&mut self, record: &Record) {
-        let head = self.bytes.len();
-        self.bytes.extend([0; 12]);
-        record.encode(&mut self.bytes);
-        let (length, sum) = (self.bytes.len() - head - 12, checksum(&self.bytes[head + 12..]));
-        self.bytes[head..head + 4].copy_from_slice(&(length as u32).to_le_bytes());
-        self.bytes[head + 4..head + 12].copy_from_slice(&sum.to_le_bytes());
-    }
+/// A record as it is in a journal.
+pub fn pack(record: &Record) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(128 + 8 * record.numbers.len());
+    bytes.extend([0; HEAD_OF_RECORD]);
+    record.encode(&mut bytes);
+    let (length, sum) = (bytes.len() - HEAD_OF_RECORD, checksum(&bytes[HEAD_OF_RECORD..]));
+    bytes[..4].copy_from_slice(&(length as u32).to_le_bytes());
+    bytes[4..HEAD_OF_RECORD].copy_from_slice(&sum.to_le_bytes());
+    bytes
 }
 
 impl Journal {
@@ -101,8 +96,8 @@ impl Journal {
     ///
     /// # Errors
     /// If the disk is full; what was written before stays.
-    pub fn append(&mut self, packed: &Packed) -> Result<(), Failure> {
-        self.file.write_all(&packed.bytes).map_err(|error| {
+    pub fn append(&mut self, packed: &[u8]) -> Result<(), Failure> {
+        self.file.write_all(packed).map_err(|error| {
             let name = self.path.display().to_string();
             match Failure::write(&name, &error) {
                 Failure::File(message) => Failure::File(format!(
@@ -234,10 +229,8 @@ mod tests {
     use super::super::record::tests::example;
     use super::*;
 
-    fn packed(records: &[Record]) -> Packed {
-        let mut packed = Packed::default();
-        records.iter().for_each(|record| packed.push(record));
-        packed
+    fn packed(records: &[Record]) -> Vec<u8> {
+        records.iter().flat_map(pack).collect()
     }
 
     fn open(path: &Path, fingerprint: u64) -> (Journal, Vec<Record>) {

@@ -26,13 +26,12 @@ use carom::{Model, Options};
 use choice::Choice;
 use cpu_time::ProcessTime;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use journal::{Checksum, Journal, Packed};
+use journal::{Checksum, Journal};
 use plan::Plan;
 use record::Record;
+use schedule::Feed;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -63,7 +62,10 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         Some(model) => model,
         None => loaded.check(args.model.quiet)?,
     };
-    let variation = Variation::new(&model, draft, &plan)?;
+    let variation = Variation::new(&model, draft, &plan).map_err(|failure| match (&args.table, failure) {
+        (Some(table), Failure::Wrong(message)) => Failure::Wrong(format!("{table}: {message}")),
+        (_, failure) => failure,
+    })?;
     let mut choice = Choice::new(&model, args.columns.as_deref(), args.events.as_deref())?;
     (choice.impacts, choice.firings) = (args.impacts, args.events.is_some() && args.output.is_some());
     let fingerprint = fingerprint(args, &texts, &model, &plan);
@@ -92,21 +94,22 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     };
     let (begin, cpu) = (Instant::now(), ProcessTime::now());
     let bar = progress(plan.count, done, args.model.quiet);
-    let simulate = |range: Range<u64>| {
-        let (mut packed, mut counted) = (Packed::default(), Tally::default());
-        for record in worker.rows(range) {
-            packed.push(&record);
-            counted.add(&record);
-        }
-        let trajectories = counted.trajectories;
-        ((packed, counted), trajectories)
-    };
-    schedule::run(done..plan.count, threads, simulate, |(packed, counted): (Packed, Tally), _| {
-        journal.append(&packed)?;
-        tally.merge(counted);
-        bar.set_position(tally.trajectories);
-        Ok(())
-    })?;
+    let mut bytes = Vec::new();
+    schedule::run(
+        done..plan.count,
+        threads,
+        |feed| worker.shift(feed),
+        |rows| {
+            bytes.clear();
+            for row in rows {
+                bytes.extend(row.bytes);
+                tally.merge(row.counted);
+            }
+            bar.set_position(tally.trajectories);
+            // Without a journal nobody needs to go on.
+            journal.append(&bytes).inspect_err(|_| interrupt::stop())
+        },
+    )?;
     bar.finish_and_clear();
     let (seconds, cpu_seconds) = (begin.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
 
@@ -222,35 +225,19 @@ struct Worker<'a> {
     plan: &'a Plan,
     options: Options,
     choice: &'a Choice,
-    /// Fleets that wait for a batch.
+    /// Fleets that wait for a shift.
     fleets: Mutex<Vec<Fleet<'a>>>,
 }
 
 impl Worker<'_> {
-    /// The rows of consecutive trajectories. Should the program itself fail at one of them, that is a row too.
-    fn rows(&self, range: Range<u64>) -> Vec<Record> {
-        let alone = |index| {
-            catch_unwind(AssertUnwindSafe(|| self.trajectory(index)))
-                .unwrap_or_else(|_| Some(Record::invalid("carom failed here: please report it".to_owned())))
-        };
-        catch_unwind(AssertUnwindSafe(|| self.batch(range.clone())))
-            .unwrap_or_else(|_| range.map_while(alone).collect())
-    }
-
-    /// Simulates consecutive trajectories: their rows, in order. Interrupted, it returns those before the first that was
-    /// cut short. Called from several threads at once; what a row holds depends on its index only.
-    fn batch(&self, range: Range<u64>) -> Vec<Record> {
+    /// Simulates what the feed gives, on the calling thread, side by side where that pays. What a row holds depends on its
+    /// index only. Interrupted, it leaves what is under way.
+    fn shift(&self, feed: &mut Feed<'_, Tally>) {
         let fleets = || self.fleets.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = fleets().pop();
         let mut fleet = waiting.unwrap_or_else(|| Fleet::new(&self.prepared.program, self.choice.impacts));
-        let rows = batch::run(self, &mut fleet, range);
+        batch::shift(self, &mut fleet, feed);
         fleets().push(fleet);
-        rows
-    }
-
-    /// The row of one trajectory; `None` when it was interrupted.
-    fn trajectory(&self, index: u64) -> Option<Record> {
-        self.batch(index..index + 1).pop()
     }
 
     /// The options of one trajectory; `row` is a place for its inputs.

@@ -1,90 +1,163 @@
-//! Who simulates what: threads take batches of consecutive trajectories as they become free; one place receives the rows
-//! in input order.
+//! Who simulates what: threads fetch trajectories one by one, deliver rows as they end, and one place receives them in input
+//! order.
 //!
 //! ```text
-//! thread 1   [0 …)        [48 …)            ┐
-//! thread 2        [16 …)        [144 …)     ┘──▶  0 … 16 … 48 … 144 …   (kept back until it is their turn)
+//! thread 1   0  2  3  6 …   ┐  rows as they end     ┌───────────────┐   in order
+//! thread 2   1  4  5  7 …   ┘ ───────────────────▶  │ kept back     │ ───────────▶  0 1 2 3 …
+//!                                                    └───────────────┘
 //! ```
 //!
-//! No thread waits for another at the end of a batch. A batch is as long as a fixed time allows, so that rows reach the
-//! disk often however dear or cheap a trajectory is, and shorter towards the end, so that all threads end together.
-//! Promise: what is received does not depend on the number of threads or their speed; memory is bounded.
+//! No thread waits for another, and none has a share of its own to finish: they end together. A thread works in shifts:
+//! between two, it may choose anew how to work; it has to pause when what is kept back for an earlier row takes too much
+//! room. Promise: what is received does not depend on the number of threads or their speed; memory is bounded.
 
 use crate::failure::Failure;
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// A batch should take about this long: often enough for progress, journal and Ctrl-C.
-const BATCH_SECONDS: f64 = 0.1;
-/// No batch is longer: it must fit in memory a few times.
-const LARGEST_BATCH: u64 = 1 << 13;
-/// Nor shorter while there is enough left: trajectories are simulated side by side.
-const SMALLEST_BATCH: u64 = 16;
-/// A batch is at most so many times longer than the one before: one measurement is not trusted with everything.
-const GROWTH: f64 = 8.0;
-/// Most batches per thread that wait for an earlier one.
-const AHEAD: u64 = 16;
+/// Trajectories of a shift: enough to make its beginning and end cheap for those who work on several at once.
+const SHIFT: u64 = 1 << 10;
+/// Rows are delivered when there are so many …
+const PARCEL: usize = 1 << 8;
+/// … or when the first has waited so long: often enough for progress and journal.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// No more rows wait for an earlier one …
+const ROWS_AHEAD: u64 = 1 << 16;
+/// … nor more bytes.
+const BYTES_AHEAD: usize = 1 << 26;
 
-/// Simulates the trajectories of `all`, in batches on `threads` threads, and hands their rows to `receive` in order.
+/// A row on its way: as bytes, with what is counted of it.
+pub struct Row<T> {
+    pub index: u64,
+    pub bytes: Vec<u8>,
+    pub counted: T,
+}
+
+/// Simulates the trajectories `all` on `threads` threads and hands their rows to `receive`, several at a time, in order.
 ///
-/// `simulate` returns what it made of its batch and how many trajectories that are; fewer than asked for end everything
-/// after them.
+/// `work` fetches from its feed and delivers to it until there is nothing more to fetch. If it returns before that, or
+/// without having delivered what it fetched, everything ends: no row is received beyond the first that is missing.
 ///
 /// # Errors
 /// What `receive` answers; nothing is handed to it afterwards.
 pub fn run<T: Send>(
     all: Range<u64>,
     threads: usize,
-    simulate: impl Fn(Range<u64>) -> (T, u64) + Sync,
-    mut receive: impl FnMut(T, u64) -> Result<(), Failure>,
+    work: impl Fn(&mut Feed<'_, T>) + Sync,
+    mut receive: impl FnMut(Vec<Row<T>>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let desk = Desk::new(all, threads);
-    let (sender, receiver) = channel();
+    let desk = Desk::new(&all);
+    let (sender, receiver) = channel::<Vec<Row<T>>>();
     std::thread::scope(|scope| {
         for _ in 0..threads {
-            let (sender, desk, simulate) = (sender.clone(), &desk, &simulate);
+            let (sender, desk, work) = (sender.clone(), &desk, &work);
             scope.spawn(move || {
-                // Should a simulation panic, nobody waits for its rows.
+                // Should the work panic, nobody waits for its rows.
                 let _closing = Closing(desk);
-                while let Some((number, range)) = desk.take() {
-                    let asked = range.end - range.start;
-                    let begin = Instant::now();
-                    let (rows, count) = simulate(range);
-                    desk.learn(asked, begin.elapsed().as_secs_f64());
-                    if count < asked {
+                let mut feed =
+                    Feed { desk, sender, left: 0, under_way: Vec::new(), parcel: Vec::new(), since: None };
+                while desk.room() {
+                    feed.left = SHIFT;
+                    work(&mut feed);
+                    feed.send();
+                    // It gave up: something is not delivered, or more could have been fetched.
+                    if feed.left > 0 || !feed.under_way.is_empty() {
                         desk.close();
-                    }
-                    if sender.send((number, rows, count, count < asked)).is_err() {
-                        return;
                     }
                 }
             });
         }
         drop(sender);
-        let mut early = BTreeMap::new();
-        let mut turn = 0;
-        for (number, rows, count, cut) in receiver {
-            early.insert(number, (rows, count, cut));
-            while let Some((rows, count, cut)) = early.remove(&turn) {
-                let outcome = receive(rows, count);
-                if outcome.is_err() || cut {
-                    desk.close();
-                    return outcome;
+        let mut turn = all.start;
+        let mut kept: VecDeque<Option<Row<T>>> = VecDeque::new();
+        for parcel in receiver {
+            for row in parcel {
+                let at = (row.index - turn) as usize;
+                if kept.len() <= at {
+                    kept.resize_with(at + 1, || None);
                 }
-                turn += 1;
-                desk.received(turn);
+                kept[at] = Some(row);
+            }
+            let ready = kept.iter().take_while(|row| row.is_some()).count();
+            let rows: Vec<Row<T>> = kept.drain(..ready).flatten().collect();
+            if rows.is_empty() {
+                continue;
+            }
+            turn += rows.len() as u64;
+            desk.received(turn, rows.iter().map(|row| row.bytes.len()).sum());
+            let outcome = receive(rows);
+            if outcome.is_err() {
+                desk.close();
+                return outcome;
             }
         }
         Ok(())
     })
 }
 
-/// Where threads fetch their work.
+/// Where a thread fetches trajectories and delivers rows.
+pub struct Feed<'a, T> {
+    desk: &'a Desk,
+    sender: Sender<Vec<Row<T>>>,
+    /// How many more to fetch in this shift.
+    left: u64,
+    under_way: Vec<u64>,
+    parcel: Vec<Row<T>>,
+    /// When the first row of the parcel was delivered.
+    since: Option<Instant>,
+}
+
+impl<T> Feed<'_, T> {
+    /// The next trajectory; `None` at the end of the shift.
+    pub fn fetch(&mut self) -> Option<u64> {
+        let index = if self.left > 0 { self.desk.fetch() } else { None };
+        self.left = if index.is_some() { self.left - 1 } else { 0 };
+        self.under_way.extend(index);
+        index
+    }
+
+    /// Takes the row of a trajectory that was fetched.
+    pub fn deliver(&mut self, index: u64, bytes: Vec<u8>, counted: T) {
+        self.under_way.retain(|i| *i != index);
+        self.parcel.push(Row { index, bytes, counted });
+        self.since.get_or_insert_with(Instant::now);
+        if self.parcel.len() >= PARCEL {
+            self.send();
+        } else {
+            self.tick();
+        }
+    }
+
+    /// What was fetched and not delivered.
+    pub fn under_way(&self) -> Vec<u64> {
+        self.under_way.clone()
+    }
+
+    /// To be called now and then while nothing is delivered.
+    pub fn tick(&mut self) {
+        if self.since.is_some_and(|since| since.elapsed() >= PATIENCE) {
+            self.send();
+        }
+    }
+
+    fn send(&mut self) {
+        self.since = None;
+        if self.parcel.is_empty() {
+            return;
+        }
+        let parcel = std::mem::take(&mut self.parcel);
+        self.desk.kept(parcel.iter().map(|row| row.bytes.len()).sum());
+        if self.sender.send(parcel).is_err() {
+            self.desk.close();
+        }
+    }
+}
+
+/// Where all threads fetch their work.
 struct Desk {
-    threads: u64,
     state: Mutex<State>,
     moved: Condvar,
 }
@@ -92,52 +165,50 @@ struct Desk {
 struct State {
     /// Trajectories not yet given out.
     left: Range<u64>,
-    /// Batches given out.
-    number: u64,
-    /// Batches received in order.
+    /// Rows received in order.
     received: u64,
-    /// Length of the next batch, as far as it is for time to decide.
-    length: f64,
+    /// Bytes delivered and not yet received.
+    bytes: usize,
+}
+
+impl State {
+    fn room(&self) -> bool {
+        self.left.start < self.received + ROWS_AHEAD && self.bytes < BYTES_AHEAD
+    }
 }
 
 impl Desk {
-    fn new(all: Range<u64>, threads: usize) -> Desk {
-        let state = State { left: all, number: 0, received: 0, length: SMALLEST_BATCH as f64 };
-        Desk { threads: threads.max(1) as u64, state: Mutex::new(state), moved: Condvar::new() }
+    fn new(all: &Range<u64>) -> Desk {
+        let state = State { left: all.clone(), received: all.start, bytes: 0 };
+        Desk { state: Mutex::new(state), moved: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next batch and its number; waits while too many wait for an earlier one.
-    fn take(&self) -> Option<(u64, Range<u64>)> {
+    fn fetch(&self) -> Option<u64> {
         let mut state = self.lock();
-        while !state.left.is_empty() && state.number >= state.received + AHEAD * self.threads {
+        if state.room() { state.left.next() } else { None }
+    }
+
+    /// Waits until something can be fetched; answers whether there is anything.
+    fn room(&self) -> bool {
+        let mut state = self.lock();
+        while !state.left.is_empty() && !state.room() {
             state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let left = state.left.end - state.left.start;
-        if left == 0 {
-            return None;
-        }
-        let fair = left.div_ceil(self.threads);
-        let last = (left / (2 * self.threads)).max(SMALLEST_BATCH);
-        let length = (state.length as u64).clamp(1, LARGEST_BATCH).min(last).min(fair);
-        let range = state.left.start..state.left.start + length;
-        state.left.start += length;
-        state.number += 1;
-        Some((state.number - 1, range))
+        !state.left.is_empty()
     }
 
-    /// A batch of this length took so many seconds.
-    fn learn(&self, length: u64, seconds: f64) {
+    fn kept(&self, bytes: usize) {
+        self.lock().bytes += bytes;
+    }
+
+    fn received(&self, turn: u64, bytes: usize) {
         let mut state = self.lock();
-        let wanted = length as f64 * BATCH_SECONDS / seconds.max(1e-9);
-        state.length = wanted.min(GROWTH * length as f64).clamp(1.0, LARGEST_BATCH as f64);
-    }
-
-    fn received(&self, batches: u64) {
-        self.lock().received = batches;
+        state.received = turn;
+        state.bytes -= bytes;
         self.moved.notify_all();
     }
 
@@ -149,7 +220,7 @@ impl Desk {
     }
 }
 
-/// Closes the desk when a thread ends, whichever way.
+/// Closes the desk should a thread panic.
 struct Closing<'a>(&'a Desk);
 
 impl Drop for Closing<'_> {
@@ -163,22 +234,21 @@ impl Drop for Closing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
-    fn received(all: Range<u64>, threads: usize, stop_at: u64) -> Vec<u64> {
+    /// Works on four at a time, delivers the last first, and gives up at `stop_at`.
+    fn received(all: Range<u64>, threads: usize, stop_at: u64, bytes: usize) -> Vec<u64> {
         let mut rows = Vec::new();
-        let simulate = |range: Range<u64>| {
-            // Uneven work, so that batches overtake each other.
-            if range.start.is_multiple_of(3) {
-                std::thread::sleep(Duration::from_micros(300));
+        let work = |feed: &mut Feed<'_, u64>| {
+            loop {
+                let four: Vec<u64> = (0..4).map_while(|_| feed.fetch()).collect();
+                if four.is_empty() || four.iter().any(|i| *i >= stop_at) {
+                    return;
+                }
+                four.iter().rev().for_each(|i| feed.deliver(*i, vec![0; bytes], *i));
             }
-            let batch: Vec<u64> = range.filter(|i| *i < stop_at).collect();
-            let count = batch.len() as u64;
-            (batch, count)
         };
-        let outcome = run(all, threads, simulate, |batch: Vec<u64>, count| {
-            assert_eq!(batch.len() as u64, count);
-            rows.extend(batch);
+        let outcome = run(all, threads, work, |some| {
+            rows.extend(some.iter().map(|row| row.counted));
             Ok(())
         });
         outcome.unwrap();
@@ -188,51 +258,71 @@ mod tests {
     #[test]
     fn rows_arrive_in_order_whatever_the_threads() {
         for threads in [1, 2, 7] {
-            for count in [0, 1, 15, 16, 17, 1000, 40_000] {
-                assert!(received(5..5 + count, threads, u64::MAX).into_iter().eq(5..5 + count));
+            for count in [0, 1, 15, 1023, 1025, 100_000] {
+                assert!(received(5..5 + count, threads, u64::MAX, 1).into_iter().eq(5..5 + count));
             }
         }
     }
 
     #[test]
-    fn a_batch_cut_short_is_the_last() {
+    fn what_is_given_up_ends_the_rows_before_it() {
         for threads in [1, 3] {
-            assert!(received(0..30_000, threads, 12_345).into_iter().eq(0..12_345));
+            let rows = received(0..30_000, threads, 12_345, 1);
+            assert!(rows.len() <= 12_345 && rows.len() >= 12_341 - 4 * threads, "{}", rows.len());
+            assert!(rows.iter().copied().eq(0..rows.len() as u64));
         }
+    }
+
+    #[test]
+    fn who_fetches_nothing_ends_the_work() {
+        assert!(run(0..10, 2, |_: &mut Feed<'_, ()>| {}, |_| Ok(())).is_ok());
+    }
+
+    #[test]
+    fn heavy_rows_make_threads_pause_and_nothing_more() {
+        assert!(received(0..3000, 3, u64::MAX, 1 << 17).into_iter().eq(0..3000));
+    }
+
+    #[test]
+    fn one_slow_trajectory_holds_up_no_more_than_there_is_room_for() {
+        let count = ROWS_AHEAD + 5000;
+        let (gate, opened) = (Mutex::new(0u64), Condvar::new());
+        let work = |feed: &mut Feed<'_, ()>| {
+            while let Some(index) = feed.fetch() {
+                if index == 0 {
+                    // The others go on until there is no more room.
+                    let mut others = gate.lock().unwrap();
+                    while *others < ROWS_AHEAD - 1 {
+                        others = opened.wait(others).unwrap();
+                    }
+                } else {
+                    *gate.lock().unwrap() += 1;
+                    opened.notify_all();
+                }
+                feed.deliver(index, Vec::new(), ());
+            }
+        };
+        let mut rows = 0;
+        let outcome = run(0..count, 2, work, |some| {
+            rows += some.len() as u64;
+            Ok(())
+        });
+        assert!(outcome.is_ok() && rows == count);
     }
 
     #[test]
     fn a_failure_to_receive_ends_the_work() {
         let mut times = 0;
-        let outcome = run(
-            0..1_000_000,
-            2,
-            |range| ((), range.end - range.start),
-            |(), _| {
-                times += 1;
-                if times == 3 { Err(Failure::wrong("full")) } else { Ok(()) }
-            },
-        );
+        let work = |feed: &mut Feed<'_, ()>| {
+            while let Some(index) = feed.fetch() {
+                feed.deliver(index, Vec::new(), ());
+            }
+        };
+        let outcome = run(0..1_000_000, 2, work, |_| {
+            times += 1;
+            if times == 3 { Err(Failure::wrong("full")) } else { Ok(()) }
+        });
         assert!(outcome.is_err());
         assert_eq!(times, 3);
-    }
-
-    #[test]
-    fn batches_shrink_towards_the_end_and_grow_with_cheapness() {
-        let desk = Desk::new(0..100_000, 2);
-        let (_, first) = desk.take().unwrap();
-        assert_eq!(first, 0..SMALLEST_BATCH);
-        desk.learn(16, 1e-4);
-        assert_eq!(desk.take().unwrap().1, 16..16 + 128);
-        desk.learn(128, 1e-3);
-        desk.learn(1024, 1e-3);
-        let long = desk.take().unwrap().1;
-        assert_eq!(long.end - long.start, LARGEST_BATCH);
-        desk.learn(10, 100.0);
-        let dear = desk.take().unwrap().1;
-        assert_eq!(dear.end - dear.start, 1);
-        let desk = Desk::new(0..20, 2);
-        let lengths: Vec<u64> = std::iter::from_fn(|| desk.take()).map(|(_, r)| r.end - r.start).collect();
-        assert_eq!(lengths, [10, 5, 3, 1, 1]);
     }
 }
