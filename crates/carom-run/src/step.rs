@@ -64,7 +64,7 @@ impl Run<'_> {
             ));
         }
         self.notice_stiffness(h);
-        if self.flow().tape().has_exponentials() {
+        if self.spaces.has_exponentials() {
             h = h.min(self.longest_step());
         }
         if let Some(knot) = self.next_knot {

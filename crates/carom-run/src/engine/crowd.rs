@@ -498,17 +498,25 @@ impl<const W: usize> Series for Lanes<W> {
 /// As `taylor::end_of`.
 #[inline(always)]
 fn end_of<const W: usize>(row: &[Wide<W>], powers: &[Wide<W>]) -> Wide<W> {
+    let (first, rest) = (row[0], &row[1..]);
+    let (c, p) = (rest.chunks_exact(4), powers[..rest.len()].chunks_exact(4));
+    let mut last = Wide::<W>::ZERO;
+    for (c, p) in c.remainder().iter().zip(p.remainder()) {
+        for i in 0..W {
+            last.0[i] += c.0[i] * p.0[i];
+        }
+    }
     let mut sums = [Wide::<W>::ZERO; 4];
-    for (c, p) in row[1..].chunks(4).zip(powers.chunks(4)) {
+    for (c, p) in c.zip(p) {
         for ((c, p), sum) in c.iter().zip(p).zip(&mut sums) {
             for i in 0..W {
                 sum.0[i] += c.0[i] * p.0[i];
             }
         }
     }
-    let mut x = row[0];
+    let mut x = first;
     for i in 0..W {
-        x.0[i] += (sums[0].0[i] + sums[1].0[i]) + (sums[2].0[i] + sums[3].0[i]);
+        x.0[i] += ((sums[0].0[i] + sums[1].0[i]) + (sums[2].0[i] + sums[3].0[i])) + last.0[i];
     }
     x
 }
