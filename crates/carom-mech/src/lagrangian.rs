@@ -16,6 +16,7 @@
 use crate::frame::{Frame, dot, gradient, hessian, mentions};
 use crate::model::{ForceKind, Model};
 use carom_expr::{Dag, Expr, Rational};
+use std::collections::{BTreeSet, HashMap};
 
 /// Euler–Lagrange data in all coordinates, prescribed motions not inserted.
 pub(crate) struct EulerLagrange {
@@ -79,28 +80,26 @@ fn quadratic(
     let mut bias = Vec::with_capacity(n);
     for i in 0..n {
         let mut terms: Vec<Expr> = Vec::new();
-        for j in 0..n {
-            for k in j..n {
-                let coefficient = if j == k {
-                    // ∂W_ij/∂q_j − ½ ∂W_jj/∂q_i
-                    let (a, b) = (slopes.get(i, j, j), slopes.get(j, j, i));
-                    let minus_half = Rational::HALF.negate().unwrap_or(Rational::ZERO);
-                    dag.linear(Rational::ZERO, &[(Rational::ONE, a), (minus_half, b)])
-                } else {
-                    let (a, b, c) = (slopes.get(i, j, k), slopes.get(i, k, j), slopes.get(j, k, i));
-                    if a == zero && b == zero && c == zero {
-                        continue;
-                    }
-                    let (one, minus) = (Rational::ONE, Rational::MINUS_ONE);
-                    dag.linear(Rational::ZERO, &[(one, a), (one, b), (minus, c)])
-                };
-                let coefficient = tidy(dag, coefficient);
-                if coefficient != zero {
-                    terms.push(dag.product(&[coefficient, v[j], v[k]]));
-                }
+        for &(j, k) in slopes.pairs(i) {
+            let coefficient = if j == k {
+                // ∂W_ij/∂q_j − ½ ∂W_jj/∂q_i
+                let (a, b) = (slopes.get(i, j, j), slopes.get(j, j, i));
+                let minus_half = Rational::HALF.negate().unwrap_or(Rational::ZERO);
+                dag.linear(Rational::ZERO, &[(Rational::ONE, a), (minus_half, b)])
+            } else {
+                let (a, b, c) = (slopes.get(i, j, k), slopes.get(i, k, j), slopes.get(j, k, i));
+                let (one, minus) = (Rational::ONE, Rational::MINUS_ONE);
+                dag.linear(Rational::ZERO, &[(one, a), (one, b), (minus, c)])
+            };
+            let coefficient = tidy(dag, coefficient);
+            if coefficient != zero {
+                terms.push(dag.product(&[coefficient, v[j], v[k]]));
             }
         }
         for j in 0..n {
+            if [mass_matrix[i][j], beta_slopes[i][j], beta_slopes[j][i]] == [zero; 3] {
+                continue;
+            }
             let w_t = frame.explicit_rate(dag, mass_matrix[i][j]);
             let (one, minus) = (Rational::ONE, Rational::MINUS_ONE);
             let gyro = dag
@@ -124,37 +123,48 @@ fn quadratic(
     EulerLagrange { lagrangian, momenta, mass_matrix, bias, quadratic: true, rest: Some(rest) }
 }
 
-/// ∂W_ij/∂q_k for all i, j, k; zero entries cost nothing.
+/// ∂W_ij/∂q_k where it is not zero.
 struct WSlopes {
-    n: usize,
-    values: Vec<Expr>,
+    zero: Expr,
+    /// By (i, j, k) with i ≥ j.
+    values: HashMap<(usize, usize, usize), Expr>,
+    /// Per coordinate i the pairs j ≤ k, ascending, for which v_j v_k may occur in its equation.
+    pairs: Vec<BTreeSet<(usize, usize)>>,
 }
 
 impl WSlopes {
     fn new(dag: &mut Dag, w: &[Vec<Expr>], q: &[Expr]) -> WSlopes {
         let n = q.len();
         let zero = dag.zero();
-        let mut values = vec![zero; n * n * n];
+        let mut slopes = WSlopes { zero, values: HashMap::new(), pairs: vec![BTreeSet::new(); n] };
+        let coordinate: HashMap<_, usize> =
+            q.iter().enumerate().filter_map(|(k, &q)| Some((dag.as_symbol(q)?, k))).collect();
         for i in 0..n {
             for j in 0..=i {
                 if w[i][j] == zero {
                     continue;
                 }
-                let present = dag.symbols_in(&[w[i][j]]);
-                for k in 0..n {
-                    if dag.as_symbol(q[k]).is_some_and(|s| present.binary_search(&s).is_ok()) {
-                        let d = dag.derivative(w[i][j], q[k]);
-                        values[(i * n + j) * n + k] = d;
-                        values[(j * n + i) * n + k] = d;
+                for symbol in dag.symbols_in(&[w[i][j]]) {
+                    let Some(&k) = coordinate.get(&symbol) else { continue };
+                    let d = dag.derivative(w[i][j], q[k]);
+                    if d != zero {
+                        slopes.values.insert((i, j, k), d);
+                        for (of, a, b) in [(i, j, k), (j, i, k), (k, i, j)] {
+                            slopes.pairs[of].insert((a.min(b), a.max(b)));
+                        }
                     }
                 }
             }
         }
-        WSlopes { n, values }
+        slopes
     }
 
     fn get(&self, i: usize, j: usize, k: usize) -> Expr {
-        self.values[(i * self.n + j) * self.n + k]
+        self.values.get(&(i.max(j), i.min(j), k)).copied().unwrap_or(self.zero)
+    }
+
+    fn pairs(&self, i: usize) -> &BTreeSet<(usize, usize)> {
+        &self.pairs[i]
     }
 }
 
@@ -163,6 +173,9 @@ pub(crate) fn quadratic_form(dag: &mut Dag, matrix: &[Vec<Expr>], v: &[Expr]) ->
     let mut terms: Vec<(Rational, Expr)> = Vec::new();
     for i in 0..v.len() {
         for j in i..v.len() {
+            if dag.is_zero(matrix[i][j]) {
+                continue;
+            }
             let term = dag.product(&[matrix[i][j], v[i], v[j]]);
             terms.push((if i == j { Rational::HALF } else { Rational::ONE }, term));
         }

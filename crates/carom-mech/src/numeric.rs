@@ -99,16 +99,27 @@ pub(crate) fn rank(rows: &[Vec<f64>], columns: usize) -> usize {
     const CERTAIN: f64 = 1e-6;
     const NOTHING: f64 = 1e-12;
     let mut m = rows.to_vec();
-    let mut largest = 0.0;
-    for k in 0..m.len().min(columns) {
-        let (mut best, mut row, mut column) = (0.0, k, k);
-        for (i, line) in m.iter().enumerate().skip(k) {
-            for (j, x) in line.iter().enumerate().skip(k) {
-                if x.abs() > best {
-                    (best, row, column) = (x.abs(), i, j);
-                }
+    // The largest entry of each row and its column, up to date: sparse matrices change few rows at a time. A column that
+    // had its pivot is exactly zero in the rows that are left.
+    let top = |line: &[f64]| {
+        let mut best = (0.0, 0);
+        for (j, x) in line.iter().enumerate() {
+            if x.abs() > best.0 || x.is_nan() {
+                best = (x.abs(), j);
             }
         }
+        best
+    };
+    let mut tops: Vec<(f64, usize)> = m.iter().map(|line| top(line)).collect();
+    let mut largest = 0.0;
+    for k in 0..m.len().min(columns) {
+        let mut row = k;
+        for i in k..m.len() {
+            if tops[i].0 > tops[row].0 || tops[i].0.is_nan() {
+                row = i;
+            }
+        }
+        let (best, column) = tops[row];
         if k == 0 {
             largest = best;
         }
@@ -119,17 +130,17 @@ pub(crate) fn rank(rows: &[Vec<f64>], columns: usize) -> usize {
             return Singular::of(rows, columns).rank();
         }
         m.swap(k, row);
-        for line in &mut m {
-            line.swap(k, column);
-        }
+        tops.swap(k, row);
         let (above, below) = m.split_at_mut(k + 1);
         let pivot = &above[k];
-        for line in below {
-            let factor = line[k] / pivot[k];
+        for (line, top_of) in below.iter_mut().zip(&mut tops[k + 1..]) {
+            let factor = line[column] / pivot[column];
             if factor != 0.0 {
-                for (x, p) in line[k..].iter_mut().zip(&pivot[k..]) {
+                for (x, p) in line.iter_mut().zip(pivot) {
                     *x -= factor * p;
                 }
+                line[column] = 0.0;
+                *top_of = top(line);
             }
         }
     }
@@ -140,12 +151,15 @@ pub(crate) fn rank(rows: &[Vec<f64>], columns: usize) -> usize {
 pub(crate) fn least_norm(rows: &[Vec<f64>], columns: usize, b: &[f64]) -> Vec<f64> {
     let n = rows.len();
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    let filled: Vec<Vec<usize>> =
+        rows.iter().map(|r| (0..columns).filter(|&j| r[j] != 0.0).collect()).collect();
+    let sparse_dot = |i: usize, j: usize| filled[i].iter().map(|&k| rows[i][k] * rows[j][k]).sum::<f64>();
     // Cholesky of M Mᵀ, row by row.
     let mut l = vec![vec![0.0; n]; n];
     for i in 0..n {
-        let size = dot(&rows[i], &rows[i]);
+        let size = sparse_dot(i, i);
         for j in 0..=i {
-            let rest = dot(&rows[i], &rows[j]) - dot(&l[i][..j], &l[j][..j]);
+            let rest = sparse_dot(i, j) - dot(&l[i][..j], &l[j][..j]);
             if i > j {
                 l[i][j] = rest / l[j][j];
             } else if rest > 1e-8 * size {

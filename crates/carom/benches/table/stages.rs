@@ -1,6 +1,7 @@
 //! From model text to motion, each stage timed.
 
-use carom::{Draft, Mechanics, Motion, Options, Program, Sampling, derive, simulate};
+use carom::mech::derive_equations;
+use carom::{Draft, Mechanics, Motion, Options, Program, Sampling, simulate};
 use cpu_time::ThreadTime;
 
 /// Shortest processor seconds of `repeats` calls, and the last result.
@@ -20,6 +21,7 @@ pub fn shortest<T>(repeats: u32, mut call: impl FnMut() -> T) -> (f64, T) {
 pub struct Ready {
     /// Parsing and checking the text.
     pub read: f64,
+    /// The equations, without the closed forms that only readers need.
     pub derive: f64,
     /// Everything until the first step can be taken, code for the first leg included.
     pub compile: f64,
@@ -41,7 +43,7 @@ pub fn ready(text: &str, tolerance: f64, repeats: u32) -> Ready {
     let mut models: Vec<_> = (0..repeats).map(|_| model.clone()).collect();
     let (derive, mechanics) = shortest(repeats, || -> Mechanics {
         let model = models.pop().expect("one per repeat");
-        derive(model).unwrap_or_else(|problems| panic!("{problems:?}"))
+        derive_equations(model).unwrap_or_else(|problems| panic!("{problems:?}"))
     });
     // The equations of the first leg are compiled when a motion needs them: the first simulation against the second.
     let begin = Options { until: options.start.time + 1e-9, ..options.clone() };
