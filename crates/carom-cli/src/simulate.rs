@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::load;
-use carom::{Diagnostic, Mechanics, Model, Motion, Options, Program, Progress, SimulateError};
+use carom::{Diagnostic, Mechanics, Model, Motion, Options, Program, Progress, SimulateError, Simulator};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -74,10 +74,11 @@ impl Prepared {
     ) -> Result<Motion, Failure> {
         interrupt::listen();
         let mut best: Option<(Motion, f64)> = None;
+        let mut simulator = Simulator::new(&self.program);
         for _ in 0..repeat {
             let begin = Instant::now();
             let mut watch = Watch::new(quiet);
-            let result = carom::simulate_with(&self.program, options, &mut |progress| watch.go_on(progress));
+            let result = simulator.simulate_with(options, &mut |progress| watch.go_on(progress));
             let seconds = begin.elapsed().as_secs_f64();
             watch.end();
             let motion = result.map_err(|error| refuse(&error, file))?;

@@ -84,4 +84,4 @@ pub use motion::*;
 pub use options::{Options, Progress, Sampling, SimulateError};
 pub use program::Program;
 pub use sample::Columns;
-pub use simulate::{simulate, simulate_with};
+pub use simulate::{Simulator, simulate, simulate_with};

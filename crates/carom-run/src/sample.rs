@@ -46,10 +46,10 @@ impl Sampler {
     }
 
     /// Writes the columns, in the order the times were requested.
-    pub fn deliver(mut self, motion: &mut Motion) {
+    pub fn deliver(&mut self, motion: &mut Motion) {
         self.rows.sort_by_key(|r| r.0);
         motion.time = self.rows.iter().map(|r| r.1).collect();
-        for (column, (kind, name)) in self.names.into_iter().enumerate() {
+        for (column, (kind, name)) in self.names.iter().enumerate() {
             let values: Vec<f64> = self.rows.iter().map(|r| r.2[column]).collect();
             let list = match kind {
                 Kind::Position => &mut motion.position,
@@ -69,7 +69,7 @@ impl Sampler {
                 Kind::Multiplier => &mut motion.multiplier,
                 Kind::Contact => &mut motion.contact_force,
             };
-            list.push(Signal { name, values });
+            list.push(Signal { name: name.clone(), values });
         }
     }
 }

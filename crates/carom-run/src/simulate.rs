@@ -10,6 +10,7 @@ use crate::options::{Options, Progress, SimulateError};
 use crate::program::Program;
 use crate::run::{Halt, Run, Series};
 use crate::sensitivity::Cause;
+use std::sync::Arc;
 
 /// Passes without any advance of time before giving up.
 const STALLED: u32 = 100_000;
@@ -38,12 +39,67 @@ pub fn simulate_with(
     options: &Options,
     tell: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Motion, SimulateError> {
-    let mut run = Run::start(program, options)?;
-    let halt = match run.go(tell) {
-        Ok(()) => Halt { reason: StopReason::Reached, detail: None },
-        Err(halt) => halt,
-    };
-    Ok(run.finish(halt))
+    Simulator::new(program).simulate_with(options, tell)
+}
+
+/// Simulates one program again and again in the same workspaces: the same motions, without making everything anew.
+///
+/// ```
+/// # use carom_mech::{Draft, derive_equations};
+/// # let text = "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[run]\nuntil = 1.0";
+/// # let (model, _) = Draft::parse(text, "m.toml").0.check().unwrap();
+/// # let mechanics = derive_equations(model).unwrap();
+/// use carom_run::{Options, Program, Simulator};
+/// let program = Program::compile(&mechanics).unwrap();
+/// let mut simulator = Simulator::new(&program);
+/// let mut options = Options::of(&mechanics.model);
+/// for start in [0.5, 1.0] {
+///     options.start.position = vec![Some(start)];
+///     let motion = simulator.simulate(&options).unwrap();
+///     assert!((motion.position[0].values.last().unwrap() - start * 1.0_f64.cos()).abs() < 1e-15);
+/// }
+/// ```
+pub struct Simulator<'p> {
+    program: &'p Program,
+    run: Option<Run<'p>>,
+}
+
+impl<'p> Simulator<'p> {
+    /// For this program; workspaces are made when first needed.
+    pub fn new(program: &'p Program) -> Simulator<'p> {
+        Simulator { program, run: None }
+    }
+
+    /// As [`simulate`].
+    ///
+    /// # Errors
+    /// As [`simulate`].
+    pub fn simulate(&mut self, options: &Options) -> Result<Motion, SimulateError> {
+        self.simulate_with(options, &mut |_| true)
+    }
+
+    /// As [`simulate_with`].
+    ///
+    /// # Errors
+    /// As [`simulate`].
+    pub fn simulate_with(
+        &mut self,
+        options: &Options,
+        tell: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Motion, SimulateError> {
+        let run = match self.run.take() {
+            Some(mut run) => {
+                run.restart(Arc::new(options.clone()))?;
+                self.run.insert(run)
+            }
+            None => self.run.insert(Run::start(self.program, options)?),
+        };
+        let halt = match run.go(tell) {
+            Ok(()) => Halt { reason: StopReason::Reached, detail: None },
+            Err(halt) => halt,
+        };
+        Ok(run.finish(halt))
+    }
 }
 
 impl Run<'_> {
@@ -248,7 +304,7 @@ impl Run<'_> {
     }
 
     /// Ends the motion: last samples, open contacts, audit.
-    fn finish(mut self, halt: Halt) -> Motion {
+    fn finish(&mut self, halt: Halt) -> Motion {
         self.motion.model.clone_from(&self.base.mechanics.model.name);
         self.sample_last();
         let end = self.time.value();
@@ -261,7 +317,7 @@ impl Run<'_> {
         self.finish_amplification();
         self.motion.stop = Stop { reason: halt.reason, time: end, detail: halt.detail };
         self.sampler.deliver(&mut self.motion);
-        self.motion
+        std::mem::take(&mut self.motion)
     }
 }
 
