@@ -80,6 +80,44 @@ fn a_row_of_a_sweep_is_the_run_with_the_same_options() {
     }
 }
 
+/// The same for every model of the gallery, one parameter and one coordinate each; also where that is refused.
+#[test]
+fn rows_of_every_gallery_model_are_runs_with_the_same_options() {
+    let mut compared = 0;
+    for entry in carom::gallery::all() {
+        let (draft, _) = carom::Draft::parse(entry.text, entry.name);
+        let (model, _) = draft.check().unwrap();
+        let parameter = model.parameters.first().map(|p| ("--set", p.name.clone(), 1.01 * p.value + 1e-3));
+        let free = model.coordinates.iter().find(|c| c.driven.is_none());
+        for (option, name, value) in
+            parameter.into_iter().chain(free.map(|c| ("--start", c.name.clone(), 0.3)))
+        {
+            let until = (model.start.time + 1.0).to_string();
+            let vary = format!("{name}={value:?}");
+            let common = ["-q", "--until", &until];
+            let swept = carom(&[&["sweep", entry.name, "--vary", &vary][..], &common].concat()).expect(0);
+            let ran = carom(
+                &[&["run", entry.name, option, &vary, "--samples", "2", "--json"][..], &common].concat(),
+            );
+            let lines: Vec<Vec<&str>> = swept.stdout.lines().map(|line| line.split(',').collect()).collect();
+            let cell = |name: &str| lines[1][lines[0].iter().position(|c| *c == name).unwrap()];
+            if cell("stop") == "invalid" {
+                assert_eq!(ran.code, 1, "{} {vary}: {}", entry.name, swept.stdout);
+                continue;
+            }
+            let motion = ran.json();
+            assert_eq!(motion["stop"]["reason"], cell("stop"), "{} {vary}", entry.name);
+            for c in &model.coordinates {
+                let column = if c.name == name { format!("final.{name}") } else { c.name.clone() };
+                let end = motion["position"][&c.name].as_array().unwrap().last().unwrap().as_f64();
+                assert_eq!(cell(&column).parse().ok(), end, "{} {vary}: {}", entry.name, c.name);
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 50, "{compared}");
+}
+
 #[test]
 fn threads_do_not_change_a_byte() {
     let folder = tempfile::tempdir().unwrap();

@@ -220,8 +220,8 @@ impl Dag {
     /// # use carom_expr::*;
     /// let mut dag = Dag::new();
     /// let x = dag.symbol("x");
-    /// let sine = dag.sin(x);
-    /// assert_eq!(dag.all().collect::<Vec<_>>(), [x, sine]);
+    /// let square = dag.powi(x, 2);
+    /// assert_eq!(dag.all().collect::<Vec<_>>(), [x, square]);
     /// ```
     pub fn all(&self) -> impl Iterator<Item = Expr> + use<> {
         (0..self.nodes.len() as u32).map(Expr)
