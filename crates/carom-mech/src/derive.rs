@@ -329,6 +329,11 @@ fn finish(
     Ok((mechanics, samples))
 }
 
+/// A thousand times closer to the start.
+const CLOSE: f64 = AROUND / 1024.0;
+/// With more rows than this, close points come first.
+const MANY_ROWS: usize = 12;
+
 /// Where ranks are decided, and what was found there.
 struct Generic {
     /// Points on the holonomic rows.
@@ -353,8 +358,8 @@ impl Generic {
 /// Looks at points around the start.
 ///
 /// A closed linkage has configurations of several kinds, and in some of them the rows depend on each other. What
-/// counts is the kind the start belongs to: when something is singular, points closer to the start are asked, and
-/// believed when less is singular there.
+/// counts is the kind the start belongs to: when something is singular, points at another distance from the start are
+/// asked, and believed when less is singular there.
 fn generic_points(
     model: &Model,
     frame: &Frame,
@@ -370,11 +375,14 @@ fn generic_points(
         };
         Generic { samples, found, regular }
     };
-    let mut generic = look(AROUND);
-    if rows.iter().any(|r| r.position.is_some()) && generic.trouble() != (false, false, 0) {
-        let closer = look(AROUND / 1024.0);
-        if closer.samples.len() > 0 && closer.trouble() < generic.trouble() {
-            generic = closer;
+    // Far points are the better judges of what is zero; in a large linkage they fold it, and moving them is dear.
+    let constrained = rows.iter().any(|r| r.position.is_some());
+    let (first, second) = if rows.len() > MANY_ROWS { (CLOSE, AROUND) } else { (AROUND, CLOSE) };
+    let mut generic = look(first);
+    if constrained && generic.trouble() != (false, false, 0) {
+        let other = look(second);
+        if other.samples.len() > 0 && other.trouble() < generic.trouble() {
+            generic = other;
         }
     }
     if generic.is_contradictory() { Err(generic.found) } else { Ok(generic) }
