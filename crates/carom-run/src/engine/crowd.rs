@@ -42,6 +42,14 @@ impl<const W: usize> Times<W> {
         Time { hi: self.hi.0[lane], lo: self.lo.0[lane] }
     }
 
+    /// As `Time::plus`.
+    #[inline(always)]
+    fn plus(&self, h: Wide<W>) -> Times<W> {
+        let (sum, error) = two_sum(self.hi, h);
+        let (hi, lo) = two_sum(sum, error.zip(self.lo, |e, l| e + l));
+        Times { hi, lo }
+    }
+
     #[inline(always)]
     fn set(&mut self, lane: usize, time: Time) {
         (self.hi.0[lane], self.lo.0[lane]) = (time.hi, time.lo);
@@ -145,19 +153,16 @@ impl<const W: usize> Crowd<W> {
     fn step_sizes(&mut self) {
         let n = self.lanes.order;
         let tape = &self.lanes.tape;
-        let mut largest = [Wide::<W>::ZERO; 3];
+        let (mut last, mut before, mut third) = (Wide::<W>::ZERO, Wide::<W>::ZERO, Wide::<W>::ZERO);
         for i in 0..tape.dimension {
             let row = self.lanes.row(i as Row);
-            let (start, tail) = (&row[0], &row[n - 2..n + 1]);
-            let mut inverse = Wide::<W>::ZERO;
-            for i in 0..W {
-                inverse.0[i] = 1.0 / scale(start.0[i]);
-            }
-            let [last, before, third] = &mut largest;
-            raise(last, &tail[2], &inverse);
-            raise(before, &tail[1], &inverse);
-            raise(third, &tail[0], &inverse);
+            let tail = &row[n - 2..n + 1];
+            let inverse = row[0].map(scale).map(|x| 1.0 / x);
+            last = last.zip(tail[2].map(f64::abs).zip(inverse, |c, s| c * s), larger);
+            before = before.zip(tail[1].map(f64::abs).zip(inverse, |c, s| c * s), larger);
+            third = third.zip(tail[0].map(f64::abs).zip(inverse, |c, s| c * s), larger);
         }
+        let mut largest = [last, before, third];
         let mut rho = radii(n, &largest);
         let mut changed = false;
         for value in &tape.watched {
@@ -239,26 +244,19 @@ impl<const W: usize> Crowd<W> {
             let Value::Row(row) = value else { continue };
             let row = self.lanes.row(*row);
             let side = self.sides[at];
-            let mut falls = [Wide::<W>::ZERO; 4];
-            for (c, p) in row[1..].chunks(4).zip(self.powers.chunks(4)) {
-                for ((c, p), fall) in c.iter().zip(p).zip(&mut falls) {
-                    for i in 0..W {
-                        let term = side.0[i] * c.0[i] * p.0[i];
-                        fall.0[i] += if term < 0.0 { term } else { 0.0 };
-                    }
-                }
-            }
-            let [a, b, c, d] = falls;
-            let low = a.zip(b, |a, b| a + b).zip(c.zip(d, |c, d| c + d), |a, c| a + c);
+            // Σ min(0, s x) = (s Σ x − Σ |x|)/2, sums that become vector code.
+            let sum = four_sums(&row[1..], &self.powers, |c, p| c * p);
+            let size = four_sums(&row[1..], &self.powers, |c, p| (c * p).abs());
             let mut noise = row[n].zip(power, |c, p| (c * p).abs());
-            if let Some(size) = self.duty.size.get(at).copied().flatten() {
-                noise = noise.zip(self.lanes.noted[size], |n, size| n + SIZE_ROUNDING * size);
+            if let Some(own) = self.duty.size.get(at).copied().flatten() {
+                noise = noise.zip(self.lanes.noted[own], |n, own| n + SIZE_ROUNDING * own);
             }
             for i in 0..W {
                 let w = side.0[i] * row[0].0[i];
-                let margin = ORDER_ROUNDING * (w.abs() - low.0[i]) + NOISIER * noise.0[i];
+                let low = 0.5 * (side.0[i] * sum.0[i] - size.0[i]);
+                let margin = ORDER_ROUNDING * (w.abs() + size.0[i]) + NOISIER * noise.0[i];
                 // Not quiet either: what is not a number, and functions whose side is not known.
-                let quiet = w + low.0[i] > margin;
+                let quiet = w + low > margin;
                 restless[i] |= u64::from(!quiet);
             }
         }
@@ -287,11 +285,11 @@ impl<const W: usize> Crowd<W> {
             }
         }
         self.next_peak = peak;
+        let time = self.time.plus(h);
         for i in 0..W {
-            let time = self.time.get(i).plus(h.0[i]);
             let last = h.0[i] == self.left.0[i];
-            self.next_time.hi.0[i] = if last { self.end.hi.0[i] } else { time.hi };
-            self.next_time.lo.0[i] = if last { self.end.lo.0[i] } else { time.lo };
+            self.next_time.hi.0[i] = if last { self.end.hi.0[i] } else { time.hi.0[i] };
+            self.next_time.lo.0[i] = if last { self.end.lo.0[i] } else { time.lo.0[i] };
         }
     }
 
@@ -495,38 +493,44 @@ impl<const W: usize> Series for Lanes<W> {
     }
 }
 
+/// a + b = sum + error exactly, as in `time`.
+#[inline(always)]
+fn two_sum<const W: usize>(a: Wide<W>, b: Wide<W>) -> (Wide<W>, Wide<W>) {
+    let sum = a.zip(b, |a, b| a + b);
+    let part = sum.zip(a, |s, a| s - a);
+    let rest = a.zip(sum.zip(part, |s, p| s - p), |a, x| a - x);
+    (sum, rest.zip(b.zip(part, |b, p| b - p), |r, x| r + x))
+}
+
 /// As `taylor::end_of`.
 #[inline(always)]
 fn end_of<const W: usize>(row: &[Wide<W>], powers: &[Wide<W>]) -> Wide<W> {
-    let (first, rest) = (row[0], &row[1..]);
-    let (c, p) = (rest.chunks_exact(4), powers[..rest.len()].chunks_exact(4));
-    let mut last = Wide::<W>::ZERO;
-    for (c, p) in c.remainder().iter().zip(p.remainder()) {
-        for i in 0..W {
-            last.0[i] += c.0[i] * p.0[i];
-        }
-    }
-    let mut sums = [Wide::<W>::ZERO; 4];
-    for (c, p) in c.zip(p) {
-        for ((c, p), sum) in c.iter().zip(p).zip(&mut sums) {
-            for i in 0..W {
-                sum.0[i] += c.0[i] * p.0[i];
-            }
-        }
-    }
-    let mut x = first;
-    for i in 0..W {
-        x.0[i] += ((sums[0].0[i] + sums[1].0[i]) + (sums[2].0[i] + sums[3].0[i])) + last.0[i];
-    }
-    x
+    let rest = four_sums(&row[1..], powers, |c, p| c * p);
+    row[0].zip(rest, |x, r| x + r)
 }
 
-/// The larger of `most` and |c|·s; what is not a number stays.
+/// Σ term(c_k, p_k), every fourth k in a sum of its own, what is left in another.
 #[inline(always)]
-fn raise<const W: usize>(most: &mut Wide<W>, c: &Wide<W>, s: &Wide<W>) {
-    for i in 0..W {
-        most.0[i] = larger(most.0[i], c.0[i].abs() * s.0[i]);
+fn four_sums<const W: usize>(c: &[Wide<W>], p: &[Wide<W>], term: impl Fn(f64, f64) -> f64) -> Wide<W> {
+    let add = |sum: &mut Wide<W>, c: &Wide<W>, p: &Wide<W>| {
+        for i in 0..W {
+            sum.0[i] += term(c.0[i], p.0[i]);
+        }
+    };
+    // Named, not an array: those would live in memory.
+    let (mut s, mut t, mut u, mut v) = (Wide::ZERO, Wide::ZERO, Wide::ZERO, Wide::ZERO);
+    let mut last = Wide::ZERO;
+    let (quads, powers) = (c.chunks_exact(4), p[..c.len()].chunks_exact(4));
+    for (c, p) in quads.remainder().iter().zip(powers.remainder()) {
+        add(&mut last, c, p);
     }
+    for (c, p) in quads.zip(powers) {
+        add(&mut s, &c[0], &p[0]);
+        add(&mut t, &c[1], &p[1]);
+        add(&mut u, &c[2], &p[2]);
+        add(&mut v, &c[3], &p[3]);
+    }
+    s.zip(t, |s, t| s + t).zip(u.zip(v, |u, v| u + v), |s, u| s + u).zip(last, |s, l| s + l)
 }
 
 #[inline(always)]
