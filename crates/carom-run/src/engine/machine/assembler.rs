@@ -1,7 +1,7 @@
 //! x86-64 instructions as bytes, and a register file that remembers what memory it holds.
 //!
-//! Arithmetic comes in three widths: one double, four and eight; with AVX-512 all in EVEX encoding, which has 32
-//! registers, else in VEX encoding with 16. Every memory operand is a base register plus a 32-bit displacement. A value
+//! Arithmetic comes in three widths: one double, four and eight. Each instruction has the shortest encoding: VEX for
+//! registers below 16, EVEX for the others and for eight doubles. Every memory operand is a base register plus a 32-bit displacement. A value
 //! that was loaded from or stored to a place stays known until its register is needed for something else, so that code
 //! written as loads and stores runs on registers. What is only *kept* is stored when its register is needed, or never.
 
@@ -89,7 +89,8 @@ const FIRST_CACHED: u8 = 2;
 pub(crate) struct Assembler {
     pub bytes: Vec<u8>,
     pub width: Width,
-    evex: bool,
+    /// Vector registers in use.
+    registers: u8,
     /// What each register holds a copy of.
     holds: [Option<Mem>; 32],
     /// Registers whose place has not been written.
@@ -110,11 +111,11 @@ pub(crate) const IF_ZERO: u8 = 4;
 pub(crate) const IF_NOT_ZERO: u8 = 5;
 
 impl Assembler {
-    pub(crate) fn new(width: Width, evex: bool) -> Assembler {
+    pub(crate) fn new(width: Width, registers: u8) -> Assembler {
         Assembler {
             bytes: Vec::new(),
             width,
-            evex,
+            registers,
             holds: [None; 32],
             unsaved: [false; 32],
             next: FIRST_CACHED,
@@ -123,7 +124,7 @@ impl Assembler {
 
     /// How many vector registers there are.
     pub(crate) fn registers(&self) -> u8 {
-        if self.evex { 32 } else { 16 }
+        self.registers
     }
 
     // ---- values that remember their place ----------------------------------------------------------------
@@ -263,7 +264,7 @@ impl Assembler {
         };
         let not = |bit: u8| 1 ^ bit & 1;
         let y_bits = (!y & 15) << 3;
-        if self.evex {
+        if width == Width::Eight || x > 15 || y > 15 || high == 1 {
             let length = match width {
                 Width::One => 0,
                 Width::Four => 0x20,
@@ -276,9 +277,13 @@ impl Assembler {
                 length | not(y >> 4) << 3,
             ]);
         } else {
-            let w = u8::from(map == 2) << 7;
-            let l = u8::from(width == Width::Four) << 2;
-            self.bytes.extend([0xc4, not(x >> 3) << 7 | 0x40 | not(b) << 5 | map, w | y_bits | l | prefix]);
+            let last = y_bits | u8::from(width == Width::Four) << 2 | prefix;
+            if map == 1 && b == 0 {
+                self.bytes.extend([0xc5, not(x >> 3) << 7 | last]);
+            } else {
+                let w = u8::from(map == 2) << 7;
+                self.bytes.extend([0xc4, not(x >> 3) << 7 | 0x40 | not(b) << 5 | map, w | last]);
+            }
         }
         self.bytes.push(opcode);
         match z {

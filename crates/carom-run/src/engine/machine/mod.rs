@@ -19,6 +19,9 @@ use assembler::{Assembler, Base, Mem, Width};
 /// Larger code would take longer to make than most runs to run.
 const LARGEST: usize = 1 << 25;
 
+/// From so many edges on, short instructions matter more than registers: the code is read from the second-level cache.
+const LONG: usize = 400;
+
 /// Far sums need orders from 4.
 const LEAST_ORDER: usize = 4;
 
@@ -91,7 +94,11 @@ impl Program {
             octet: if level == Level::Avx512 { Width::Eight } else { Width::Four },
             asm: Assembler::new(
                 if target == Target::Lanes { Width::Eight } else { Width::One },
-                level == Level::Avx512,
+                if level == Level::Avx512 && (target == Target::Lanes || r.edges.len() < LONG) {
+                    32
+                } else {
+                    16
+                },
             ),
             element: if target == Target::Lanes { 64 } else { 8 },
             copies,

@@ -406,7 +406,8 @@ impl Emitter<'_> {
                 [self.layout.pair_weights, self.layout.sums].map(|at| (8 * (at + c * WIDTH) + half) as i32)
             })
             .collect();
-        let most = usize::from(self.asm.registers() - FIRST_SUM) / 2;
+        let registers = if self.octet == Width::Eight { 32 } else { 16 };
+        let most = usize::from(registers - FIRST_SUM) / 2;
         for (places, tables) in places.chunks(most).zip(tables.chunks(most)) {
             let low = |i: usize| FIRST_SUM + 2 * i as u8;
             self.far(
