@@ -3,7 +3,7 @@
 #![allow(clippy::excessive_precision)]
 
 use carom_expr::{Dag, Expr, Function, Rational};
-use carom_run::engine::{CompileError, Flow, LinearBlock, System, Tape, Taylor, Time, series};
+use carom_run::engine::{CompileError, Flow, Instructions, LinearBlock, System, Tape, Taylor, Time, series};
 use proptest::prelude::*;
 
 fn functions_of_time(dag: &mut Dag, build: impl Fn(&mut Dag, Expr) -> Vec<Expr>) -> System {
@@ -389,6 +389,11 @@ proptest! {
         // the whole is smooth again, as cos(acosh(u)) is at u = 1: 1e6 · 1e-16 stays below the bound checked here.
         prop_assume!(watched.iter().chain(&states).flatten().all(|c| c.is_finite() && c.abs() < 1e6));
         let flow = jet(&dag, &system, &[p], time, &state, ORDER);
+        for instructions in [Instructions::Avx2, Instructions::Portable] {
+            let Some(mut other) = flow.clone().with(instructions) else { continue };
+            other.jet(Time::new(time), &state).unwrap();
+            prop_assert_eq!(flow.states(), other.states(), "{:?}", instructions);
+        }
         let rows = (0..3).map(|i| flow.state(i)).chain((0..made.len()).map(|i| flow.watched(i)));
         for (row, wanted) in rows.zip(states.iter().chain(&watched)) {
             // Terms of the size of the largest coefficient cancel in the others.
@@ -405,9 +410,17 @@ mod systems;
 
 #[test]
 fn machine_code_and_interpreter_give_the_same_bits() {
-    for (n, absolute) in
-        [(1, false), (2, false), (3, false), (7, false), (9, false), (1, true), (2, true), (4, true)]
-    {
+    for (n, absolute) in [
+        (1, false),
+        (2, false),
+        (3, false),
+        (7, false),
+        (12, false),
+        (1, true),
+        (2, true),
+        (4, true),
+        (30, true),
+    ] {
         let mut dag = Dag::new();
         let system =
             if absolute { systems::absolute_chain(&mut dag, n) } else { systems::chain(&mut dag, n) };
@@ -416,13 +429,15 @@ fn machine_code_and_interpreter_give_the_same_bits() {
         flow.set_parameters(&[9.81]);
         let mut plain = flow.clone().interpreted();
         let state: Vec<f64> = (0..system.state.len()).map(|i| (1.3 + i as f64).sin()).collect();
-        flow.jet(Time::new(0.25), &state).unwrap();
         plain.jet(Time::new(0.25), &state).unwrap();
-        for i in 0..state.len() {
-            assert_eq!(flow.state(i), plain.state(i), "chain of {n}, state {i}");
+        assert!(plain.states().iter().all(|c| c.is_finite()));
+        let with = |i| flow.clone().with(i);
+        let all = [Instructions::Avx512, Instructions::Avx2, Instructions::Portable].map(with);
+        for mut flow in all.into_iter().flatten() {
+            flow.jet(Time::new(0.25), &state).unwrap();
+            assert_eq!(flow.states(), plain.states(), "chain of {n}");
+            assert_eq!(flow.watched(0), plain.watched(0));
         }
-        assert_eq!(flow.watched(0), plain.watched(0));
-        assert!(flow.states().iter().all(|c| c.is_finite()));
     }
 }
 

@@ -12,7 +12,7 @@
 use super::crowd::Crowd;
 use super::flow::Flow;
 use super::lanes::supported;
-use super::simd::Level;
+use super::simd::{Instructions, Level};
 use super::tape::Tape;
 use super::taylor::Taylor;
 use super::time::Time;
@@ -181,17 +181,6 @@ pub(super) trait Series {
     fn state_at(&self, lane: usize, h: f64, into: &mut [f64]);
 }
 
-/// The instructions lanes are made of. All give the same bits where multiply and add are fused.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Instructions {
-    /// 512 bits, and machine code for lanes.
-    Avx512,
-    /// 256 bits.
-    Avx2,
-    /// Whatever the compiler makes of it; fused operations by the library.
-    Portable,
-}
-
 /// An ensemble of trajectories of one system.
 #[derive(Clone, Debug)]
 pub struct Ensemble(Width);
@@ -217,13 +206,7 @@ impl Ensemble {
 
     /// The same with these instructions, the same bits; `None` also when the processor does not have them.
     pub fn with(instructions: Instructions, tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Option<Ensemble> {
-        let best = Level::detect();
-        let level = match instructions {
-            Instructions::Avx512 if best == Level::Avx512 => Level::Avx512,
-            Instructions::Avx2 if best != Level::Plain => Level::Avx2,
-            Instructions::Portable => Level::Library,
-            _ => return None,
-        };
+        let level = Level::of(instructions)?;
         let eight = |tape| Width::Eight(Box::new(Crowd::new(tape, taylor, duty, level)));
         supported(&tape).then(|| Ensemble(eight(tape)))
     }

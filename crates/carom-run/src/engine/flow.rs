@@ -1,6 +1,7 @@
 //! The evaluator of a tape: values at a state, or power series around it. All storage is made once.
 
 use super::packed::Packed;
+use super::simd::{Instructions, Level};
 use super::system::Singular;
 use super::tape::{Tape, Value};
 use super::taylor::{end_of, powers};
@@ -33,6 +34,12 @@ impl Flow {
     pub fn interpreted(mut self) -> Flow {
         self.packed.without_code();
         self
+    }
+
+    /// The same flow with these instructions, the same bits; `None` when the processor does not have them.
+    pub fn with(mut self, instructions: Instructions) -> Option<Flow> {
+        self.packed.set_level(Level::of(instructions)?);
+        Some(self)
     }
 
     /// The tape.

@@ -56,7 +56,7 @@ impl<const W: usize> Lanes<W> {
         }
         arena[layout.mask] = Wide::splat(f64::from_bits(u64::MAX >> 1));
         let code = if W == WIDTH {
-            tape.code(order, Target::Lanes, || {
+            tape.code((order, Target::Lanes, level), || {
                 let program = Program::assemble(&tape, &layout, Target::Lanes, level)?;
                 program.orders?;
                 Code::new(&program.bytes, layout.length).map(|code| (code, program))
@@ -75,7 +75,7 @@ impl<const W: usize> Lanes<W> {
             unhealthy: [false; W],
             scratch: vec![0.0; tape.constants.len()],
             layout: Arc::new(layout),
-            code: code.filter(|_| level == Level::Avx512),
+            code,
             tape,
         }
     }

@@ -58,11 +58,10 @@ mod tape;
 mod taylor;
 mod time;
 
-pub use ensemble::{
-    Balance, Duty, Ensemble, Handler, Instructions, LaneStart, LaneStep, Leave, Ledger, Verdict,
-};
+pub use ensemble::{Balance, Duty, Ensemble, Handler, LaneStart, LaneStep, Leave, Ledger, Verdict};
 pub use flow::{Flow, horner};
 pub use rk4::Rk4;
+pub use simd::Instructions;
 pub(crate) use symmetric::Symmetric;
 pub use system::{CompileError, LinearBlock, Singular, System};
 pub use tape::Tape;

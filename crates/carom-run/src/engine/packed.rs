@@ -58,6 +58,12 @@ impl Packed {
         }
     }
 
+    /// Uses other instructions.
+    pub(crate) fn set_level(&mut self, level: Level) {
+        self.level = level;
+        self.code = None;
+    }
+
     /// Uses the interpreter although code could be used.
     pub(crate) fn without_code(&mut self) {
         self.code = Some(None);
@@ -66,7 +72,7 @@ impl Packed {
     /// Calls `f` with the tape's code for this order; it is made by the first workspace that needs it.
     fn with_code(&mut self, tape: &Tape, f: impl FnOnce(&mut Self, &Code, &Program) -> bool) -> bool {
         let code = self.code.take().unwrap_or_else(|| {
-            tape.code(self.layout.order, Target::Single, || {
+            tape.code((self.layout.order, Target::Single, self.level), || {
                 let program = Program::assemble(tape, &self.layout, Target::Single, self.level)?;
                 Code::new(&program.bytes, self.arena.len()).map(|code| (code, program))
             })

@@ -9,6 +9,17 @@
 use super::element::{Octet, Wide};
 use super::layout::WIDTH;
 
+/// The instructions an evaluator may be asked to use. All give the same bits where multiply and add are fused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Instructions {
+    /// 512 bits, and machine code also for lanes.
+    Avx512,
+    /// 256 bits, and machine code for single trajectories.
+    Avx2,
+    /// Whatever the compiler makes of it; fused operations by the library.
+    Portable,
+}
+
 /// The instruction set in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Level {
@@ -21,6 +32,16 @@ pub(crate) enum Level {
 }
 
 impl Level {
+    /// These instructions, if the processor has them.
+    pub(crate) fn of(instructions: Instructions) -> Option<Level> {
+        let best = Level::detect();
+        match instructions {
+            Instructions::Avx512 => (best == Level::Avx512).then_some(Level::Avx512),
+            Instructions::Avx2 => (best != Level::Plain).then_some(Level::Avx2),
+            Instructions::Portable => Some(Level::Library),
+        }
+    }
+
     /// The best this processor has.
     pub(crate) fn detect() -> Level {
         #[cfg(target_arch = "x86_64")]

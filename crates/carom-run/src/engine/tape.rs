@@ -20,7 +20,7 @@ use super::elimination::Elimination;
 use super::lower::lower;
 use super::machine::{Program, Target};
 use super::recurrence::Recurrence;
-use super::simd::Code;
+use super::simd::{Code, Level};
 use super::system::{CompileError, System};
 use carom_expr::{Dag, Function, Rational};
 use std::sync::{Arc, Mutex};
@@ -134,9 +134,12 @@ pub struct Tape {
     pub(crate) noted: Vec<Value>,
     /// Orders ≥ 1.
     pub(crate) recurrence: Recurrence,
-    /// Machine code by order and target, made when first needed and shared by all.
-    pub(crate) codes: Mutex<Vec<(usize, Target, MachineCode)>>,
+    /// Machine code by order, target and instructions, made when first needed and shared by all.
+    pub(crate) codes: Mutex<Vec<(CodeKey, MachineCode)>>,
 }
+
+/// What code is made for: order, target, instructions.
+pub(crate) type CodeKey = (usize, Target, Level);
 
 /// Code of one order, or `None` where there can be none.
 pub(crate) type MachineCode = Option<Arc<(Code, Program)>>;
@@ -157,19 +160,14 @@ impl Tape {
         Ok(Arc::new(tape))
     }
 
-    /// The code for an order and a target; `make` is called once.
-    pub(crate) fn code(
-        &self,
-        order: usize,
-        target: Target,
-        make: impl FnOnce() -> Option<(Code, Program)>,
-    ) -> MachineCode {
+    /// The code for an order, a target and instructions; `make` is called once.
+    pub(crate) fn code(&self, key: CodeKey, make: impl FnOnce() -> Option<(Code, Program)>) -> MachineCode {
         let mut codes = self.codes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some((_, _, code)) = codes.iter().find(|(o, t, _)| (*o, *t) == (order, target)) {
+        if let Some((_, code)) = codes.iter().find(|(k, _)| *k == key) {
             return code.clone();
         }
         let code = make().map(Arc::new);
-        codes.push((order, target, code.clone()));
+        codes.push((key, code.clone()));
         code
     }
 
