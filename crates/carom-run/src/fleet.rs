@@ -45,10 +45,18 @@ pub struct Outcome {
 pub struct Fleet<'p> {
     program: &'p Program,
     keeps_impacts: bool,
-    instructions: Option<Instructions>,
+    kind: Kind,
     /// Single runs, one per lane.
     runs: Vec<Run<'p>>,
     lanes: Option<Line>,
+}
+
+/// Which lanes to make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Best,
+    Wide,
+    With(Instructions),
 }
 
 /// The lanes, and the equations they are for.
@@ -75,13 +83,20 @@ pub trait Traffic {
 impl<'p> Fleet<'p> {
     /// A fleet for a program. `keeps_impacts`: outcomes list the impacts.
     pub fn new(program: &'p Program, keeps_impacts: bool) -> Fleet<'p> {
-        Fleet { program, keeps_impacts, instructions: None, runs: Vec::new(), lanes: None }
+        Fleet { program, keeps_impacts, kind: Kind::Best, runs: Vec::new(), lanes: None }
     }
 
     /// The same with these instructions; where the processor lacks them every run is single.
     #[must_use]
     pub fn with_instructions(mut self, instructions: Instructions) -> Fleet<'p> {
-        self.instructions = Some(instructions);
+        self.kind = Kind::With(instructions);
+        self
+    }
+
+    /// The same with sixteen lanes.
+    #[must_use]
+    pub fn wide(mut self) -> Fleet<'p> {
+        self.kind = Kind::Wide;
         self
     }
 
@@ -110,7 +125,7 @@ impl<'p> Fleet<'p> {
             let suits =
                 line.as_ref().is_some_and(|line| line.key == run.key && line.tolerance == options.tolerance);
             if !suits {
-                line = Line::new(run, self.instructions);
+                line = Line::new(run, self.kind);
             }
             crew.waiting = Some((index, options));
             break;
@@ -134,7 +149,7 @@ impl<'p> Fleet<'p> {
 
 impl Line {
     /// Lanes for the equations a run begins with; `None` where only single runs can do it.
-    fn new(run: &Run<'_>, instructions: Option<Instructions>) -> Option<Line> {
+    fn new(run: &Run<'_>, kind: Kind) -> Option<Line> {
         let single = run.options.method != Method::Taylor
             || run.options.sensitivity
             || run.next_knot.is_some()
@@ -145,9 +160,10 @@ impl Line {
         let tape = run.program.leg(&run.key).ok()?;
         let (duty, taylor) = (run.duty(), run.taylor);
         let bounded = tape.has_exponentials();
-        let ensemble = match instructions {
-            None => Ensemble::new(tape, taylor, duty),
-            Some(instructions) => Ensemble::with(instructions, tape, taylor, duty),
+        let ensemble = match kind {
+            Kind::Best => Ensemble::new(tape, taylor, duty),
+            Kind::Wide => Ensemble::wide(tape, taylor, duty),
+            Kind::With(instructions) => Ensemble::with(instructions, tape, taylor, duty),
         };
         Some(Line { key: run.key.clone(), tolerance: run.options.tolerance, ensemble: ensemble?, bounded })
     }
@@ -291,14 +307,14 @@ impl<'p> Crew<'_, 'p> {
     fn again(&mut self, lane: usize) {
         let run = &mut self.runs[lane];
         let options = Arc::clone(&run.options);
-        // It has begun before.
-        if run.restart(options).is_ok() {
-            match run.first_leg() {
-                Ok(()) => {
-                    self.alone(lane, false);
-                }
-                Err(halt) => self.conclude(lane, halt),
+        if let Err(error) = run.restart(options) {
+            return self.traffic.take(self.riders[lane], Err(error));
+        }
+        match run.first_leg() {
+            Ok(()) => {
+                self.alone(lane, false);
             }
+            Err(halt) => self.conclude(lane, halt),
         }
     }
 }

@@ -102,9 +102,10 @@ fn compare(name: &str, program: &Program, all: &[Options]) -> f64 {
     let columns = Columns::of(program);
     let forward: Vec<usize> = (0..all.len()).collect();
     let backward: Vec<usize> = (0..all.len()).rev().collect();
-    let mut fleets = vec![(Fleet::new(program, true), forward.clone())];
+    let fleet = || Fleet::new(program, true);
+    let mut fleets = vec![(fleet(), forward), (fleet().wide(), backward.clone())];
     for instructions in [Instructions::Avx2, Instructions::Portable] {
-        fleets.push((Fleet::new(program, true).with_instructions(instructions), backward.clone()));
+        fleets.push((fleet().with_instructions(instructions), backward.clone()));
     }
     for (mut fleet, order) in fleets {
         // Twice: nothing is left of a trajectory for the next.
