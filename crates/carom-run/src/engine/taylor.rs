@@ -1,7 +1,7 @@
 //! Order and step size of Taylor steps.
 //!
 //! ```text
-//! ε = tol e⁻⁶, rounding at least        N = 5 + 0.48 ln(1/ε), rounded        h = ρ ε^(1/(N+1))
+//! ε = tol e⁻⁶, rounding at least        N = 9.5 + 0.31 ln(1/ε), to the nearest multiple of 4        h = ρ ε^(1/(N+1))
 //! c_k = max_i |x_{i,k}| / max(1, |x_{i,0}|)        ρ = min over the last two orders of c_k^(−1/k)     (Jorba and Zou)
 //! ```
 //!
@@ -13,9 +13,9 @@ use super::flow::Flow;
 /// What a step leaves out, as a part of the tolerance.
 const MARGIN: f64 = 0.002_478_752_176_666_358_4;
 /// A step costs a constant, a share per order and a share per pair of orders; so the best order grows more slowly than
-/// the digits, from about `LEAST`, by this much per unit of ln(1/ε).
-const GROWTH: f64 = 0.48;
-const LEAST: f64 = 5.0;
+/// the digits: about `LEAST`, and this much per unit of ln(1/ε). Sums take coefficients by fours.
+const GROWTH: f64 = 0.31;
+const LEAST: f64 = 9.5;
 
 /// Order and tolerance of Taylor steps.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -33,7 +33,7 @@ impl Taylor {
     pub fn new(tolerance: f64) -> Taylor {
         let tolerance = tolerance.clamp(1e-16, 1e-2);
         let left_out = (tolerance * MARGIN).max(f64::EPSILON);
-        let order = (LEAST - GROWTH * left_out.ln()).round();
+        let order = 4.0 * ((LEAST - GROWTH * left_out.ln()) / 4.0).round();
         Taylor { tolerance, order: order as usize, factor: left_out.powf(1.0 / (order + 1.0)) }
     }
 
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn orders_follow_the_tolerance() {
-        assert_eq!([1e-16, 1e-15, 1e-9, 1e-6, 1e-2].map(|tol| Taylor::new(tol).order), [22, 22, 18, 15, 10]);
+        assert_eq!([1e-16, 1e-15, 1e-9, 1e-6, 1e-2].map(|tol| Taylor::new(tol).order), [20, 20, 16, 16, 12]);
     }
 
     #[test]
