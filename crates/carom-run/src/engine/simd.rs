@@ -1,4 +1,4 @@
-//! Vector kernels, chosen at run time: AVX-512, AVX2 with FMA, or plain; and machine code. The only file of this crate
+//! Vector kernels, chosen at run time: AVX-512, AVX2 with FMA, NEON (whatever the compiler makes of it), or plain; and machine code. The only file of this crate
 //! with `unsafe`.
 //!
 //! Every kernel is one safe generic function, compiled once per instruction set. Each lane performs the same operations
@@ -27,7 +27,8 @@ pub(crate) enum Level {
     Avx2,
     /// Multiply and add are two operations.
     Plain,
-    /// Fused operations by the library: slow, and the bits of the vector units.
+    /// Fused operations as the compiler has them: always there on some processors, by the library on others (slow, and
+    /// the same bits).
     Library,
 }
 
@@ -37,7 +38,7 @@ impl Level {
         let best = Level::detect();
         match instructions {
             Instructions::Avx512 => (best == Level::Avx512).then_some(Level::Avx512),
-            Instructions::Avx2 => (best != Level::Plain).then_some(Level::Avx2),
+            Instructions::Avx2 => matches!(best, Level::Avx512 | Level::Avx2).then_some(Level::Avx2),
             Instructions::Portable => Some(Level::Library),
         }
     }
@@ -56,7 +57,8 @@ impl Level {
                 return Level::Avx2;
             }
         }
-        Level::Plain
+        // Fused operations belong to every processor of this kind.
+        if cfg!(target_arch = "aarch64") { Level::Library } else { Level::Plain }
     }
 }
 
