@@ -275,7 +275,7 @@ if __name__ == "__main__":
     parser.add_argument("binary")
     parser.add_argument("parts", nargs="*", help="single, cold, work, ensemble; all unless named")
     parser.add_argument("--quick", action="store_true", help="fewer repeats and trajectories")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     for part in (single, cold, work, ensemble):
         if not options.parts or part.__name__ in options.parts:
             part(options.binary, options.quick)
