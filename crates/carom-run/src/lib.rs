@@ -41,13 +41,14 @@
 //! |---|---|
 //! | `program`, `rewrite`, `switching`, `input` | what is compiled, piecewise functions and tables replaced |
 //! | `engine` | expressions as power series; knows no mechanics |
-//! | `roots` | the first root of a polynomial, none missed |
+//! | `roots`, `bernstein` | the first root of a polynomial, none missed |
 //! | `simulate`, `step`, `noted`, `happening`, `run`, `start`, `sample`, `events`, `project` | the loop and its parts |
 //! | `law`, `momentum`, `lcp`, `linear` | the impact law, for quadratic and for other kinetic energies |
 //! | `impact`, `strike`, `contact`, `hold`, `zeno`, `squeeze` | what happens at walls |
 //! | `fleet` | many simulations side by side |
 //! | `sensitivity` | how much errors grow |
 
+mod bernstein;
 mod contact;
 pub mod engine;
 mod events;
