@@ -44,17 +44,25 @@ impl Taylor {
     pub fn step_size(&self, flow: &Flow) -> f64 {
         let n = flow.order();
         let mut largest = [0.0_f64; 3];
-        // Zero, or not a number if one of the coefficients is not finite.
-        let mut poison = 0.0;
+        // Not finite if one of the coefficients is not; `>` would drop it.
+        let mut sums = [0.0_f64; 3];
         for row in flow.states().chunks_exact(n + 1) {
             let inverse = 1.0 / scale(row[0]);
             for (back, l) in largest.iter_mut().enumerate() {
                 let x = row[n - back].abs() * inverse;
-                poison += x * 0.0;
+                sums[back] += x;
                 *l = if x > *l { x } else { *l };
             }
         }
-        let largest = largest.map(|l| l + poison);
+        // Overflow of the sums is no reason to give up: the lanes only look at the largest.
+        if !sums.iter().all(|s| s.is_finite()) {
+            largest = [0.0; 3];
+            for row in flow.states().chunks_exact(n + 1) {
+                for (back, l) in largest.iter_mut().enumerate() {
+                    *l = larger(*l, row[n - back].abs() * (1.0 / scale(row[0])));
+                }
+            }
+        }
         let rho = radius(n, largest);
         let mut all = largest;
         for i in 0..flow.tape().watched_count() {
