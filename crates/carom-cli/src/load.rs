@@ -65,12 +65,18 @@ impl Loaded {
         }
         let times = args.at.as_ref()?;
         let mut out = Vec::new();
-        for time in times.split(',').map(str::trim).filter(|t| !t.is_empty()) {
+        // One comma too many at the end does no harm; elsewhere a number is missing.
+        let list = times.trim().strip_suffix(',').unwrap_or(times);
+        for time in list.split(',').map(str::trim) {
             match time.parse::<f64>() {
                 Ok(value) if value.is_finite() => out.push(value),
                 _ => self.problems.push(
-                    Diagnostic::error(format!("`{time}` in --at is not a time"))
-                        .with_hint("write numbers separated by commas: --at 0,0.5,2"),
+                    Diagnostic::error(if time.is_empty() {
+                        "a time is missing in --at".to_string()
+                    } else {
+                        format!("`{time}` in --at is not a time")
+                    })
+                    .with_hint("write numbers separated by commas: --at 0,0.5,2"),
                 ),
             }
         }

@@ -56,6 +56,15 @@ fn an_end_before_the_start_is_refused() {
 }
 
 #[test]
+fn a_time_that_is_missing_or_none_is_refused() {
+    for times in ["", ",", "0.5,,1"] {
+        refused(&["--at", times], &["a time is missing in --at", "--at 0,0.5,2"]);
+    }
+    refused(&["--at", "0.5,nan"], &["`nan` in --at is not a time"]);
+    carom_with(BALL, &["run", "-", "--json", "--at", "0.1, 0.2,"]).expect(0);
+}
+
+#[test]
 fn an_unknown_name_in_set_gets_a_suggestion() {
     refused(&["--set", "M=3"], &["unknown parameter `M`", "did you mean `m`?"]);
     refused(&["--set", "y=3"], &["--start"]);
