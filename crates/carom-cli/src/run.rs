@@ -49,7 +49,10 @@ pub fn run(args: &Run) -> Result<u8, Failure> {
     } else if !args.model.quiet {
         write::stdout(&summary(&motion, model, Paint::stdout()))?;
     }
-    Ok(code(&motion))
+    let code = code(&motion);
+    // The process ends here: giving every expression back one by one would be the last thing a user waits for.
+    std::mem::forget((prepared, motion));
+    Ok(code)
 }
 
 /// 0 if it ended as asked for, else 2.

@@ -1,7 +1,7 @@
 //! Order and step size of Taylor steps.
 //!
 //! ```text
-//! ε = tol e⁻⁶, rounding at least        N = 9.5 + 0.31 ln(1/ε), to the nearest multiple of 4        h = ρ ε^(1/(N+1))
+//! ε = tol e⁻⁶, rounding at least        N = 6.3 + 0.533 ln(1/ε), to the nearest multiple of 4        h = ρ ε^(1/(N+1))
 //! c_k = max_i |x_{i,k}| / max(1, |x_{i,0}|)        ρ = min over the last two orders of c_k^(−1/k)     (Jorba and Zou)
 //! ```
 //!
@@ -14,8 +14,8 @@ use super::flow::Flow;
 const MARGIN: f64 = 0.002_478_752_176_666_358_4;
 /// A step costs a constant, a share per order and a share per pair of orders; so the best order grows more slowly than
 /// the digits: about `LEAST`, and this much per unit of ln(1/ε). Sums take coefficients by fours.
-const GROWTH: f64 = 0.31;
-const LEAST: f64 = 9.5;
+const GROWTH: f64 = 0.533;
+const LEAST: f64 = 6.3;
 
 /// Order and tolerance of Taylor steps.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn orders_follow_the_tolerance() {
-        assert_eq!([1e-16, 1e-15, 1e-9, 1e-6, 1e-2].map(|tol| Taylor::new(tol).order), [20, 20, 16, 16, 12]);
+        assert_eq!([1e-16, 1e-15, 1e-9, 1e-6, 1e-2].map(|tol| Taylor::new(tol).order), [24, 24, 20, 16, 12]);
     }
 
     #[test]
