@@ -31,10 +31,10 @@ pub fn derive(model: Model) -> Result<Mechanics, Vec<Diagnostic>> {
     Ok(mechanics)
 }
 
-/// As [`derive`], without the closed forms, which only readers need: several times faster.
+/// As [`derive()`], without the closed forms, which only readers need: several times faster.
 ///
 /// # Errors
-/// As [`derive`].
+/// As [`derive()`].
 pub fn derive_equations(model: Model) -> Result<Mechanics, Vec<Diagnostic>> {
     let mut frame = Frame::new(&model);
     equations(model, &mut frame).map(|(mechanics, _)| mechanics)
