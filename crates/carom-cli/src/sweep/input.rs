@@ -95,10 +95,7 @@ pub fn csv(mut reader: impl BufRead, file: &str) -> Result<Columns, Failure> {
         }
         let found = fields.clone().count();
         if found != columns.names.len() {
-            return Err(Failure::wrong(format!(
-                "{file}:{at}: {found} values under {} column names",
-                columns.names.len()
-            )));
+            return Err(ragged(found, &columns.names, file, at));
         }
         for ((field, name), values) in fields.zip(&columns.names).zip(&mut columns.values) {
             let Some(value) = number(field) else {
@@ -116,6 +113,24 @@ pub fn csv(mut reader: impl BufRead, file: &str) -> Result<Columns, Failure> {
         return Err(Failure::wrong(format!("{file} is empty; its first line must name the columns")));
     }
     Ok(columns)
+}
+
+/// A row with another length than the first line, and what is usually wrong with it.
+fn ragged(found: usize, names: &[String], file: &str, at: usize) -> Failure {
+    let counted = |n: usize, thing: &str| format!("{n} {thing}{}", if n == 1 { "" } else { "s" });
+    let hint = match names.get(found) {
+        Some(missing) => {
+            format!("the row ends before column `{missing}`: give it a number, or leave the row out")
+        }
+        None => {
+            "a decimal sign is a point (1.5, not 1,5); a comma at the end begins another value".to_owned()
+        }
+    };
+    Failure::wrong(format!(
+        "{file}:{at}: {} under {}\n  hint: {hint}",
+        counted(found, "value"),
+        counted(names.len(), "column name")
+    ))
 }
 
 /// What is usually wrong with a first line.
@@ -158,7 +173,8 @@ mod tests {
     #[test]
     fn a_mistake_has_its_line() {
         for (text, says) in [
-            ("a,b\n1,2\n3\n", "s.csv:3: 1 values under 2"),
+            ("a,b\n1,2\n3\n", "s.csv:3: 1 value under 2 column names"),
+            ("a\n1,2\n", "s.csv:2: 2 values under 1 column name\n"),
             ("a,b\n\n1,x\n", "s.csv:3: `x` in column `b` is not"),
             ("a,b\n1,\n", "s.csv:2: column `b` is empty"),
             ("a\nnan\n", "s.csv:2: `nan`"),
@@ -171,6 +187,17 @@ mod tests {
         ] {
             let message = read(text).err().unwrap().to_string();
             assert!(message.starts_with(says), "{message}");
+        }
+    }
+    #[test]
+    fn a_ragged_row_says_what_to_do() {
+        for (text, hint) in [
+            ("a,b,c\n1\n", "hint: the row ends before column `b`"),
+            ("a,b\n1,2,\n", "a comma at the end begins another value"),
+            ("a,b\n1,5,2\n", "a decimal sign is a point (1.5, not 1,5)"),
+        ] {
+            let message = read(text).err().unwrap().to_string();
+            assert!(message.contains(hint), "{message}");
         }
     }
 }
