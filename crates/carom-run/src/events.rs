@@ -61,8 +61,10 @@ impl Run<'_> {
             }
             Action::Set(_) => {
                 let before = self.before_jump(Cause::Event(e));
-                self.reset(e, &values[set.0..set.1])?;
+                // It fired, also if what it sets cannot go on.
+                let reset = self.reset(e, &values[set.0..set.1]);
                 self.record_event(e);
+                reset?;
                 self.history.clear();
                 self.stop_endless_resets(e)?;
                 self.begin_leg(&[], &[])?;

@@ -79,6 +79,22 @@ fn a_reset_into_a_wall_is_refused() {
 }
 
 #[test]
+fn a_reset_that_ends_the_motion_is_listed_with_the_state_it_set() {
+    let floor = "[wall.floor]\ngap = \"y + 1\"\n[event.top]\nwhen = \"y'\"\naction = \"set\"\n";
+    for (set, reason, y) in [
+        ("y = \"-5\"", StopReason::InconsistentReset, -5.0),
+        ("y = \"exp(1000*t)\"", StopReason::NotFinite, f64::INFINITY),
+    ] {
+        let motion = run(&thrown(&format!("{floor}set = {{ {set} }}")));
+        assert_eq!(motion.stop.reason, reason, "{:?}", motion.stop);
+        let [top] = &motion.events[..] else { panic!("{:?}", motion.events) };
+        assert_eq!(top.event, 0);
+        close(top.time, 2.0, 1e-14);
+        assert_eq!(top.position, [2.0, y]);
+    }
+}
+
+#[test]
 fn an_event_on_a_gap_does_not_fire_at_the_bounce_but_one_beside_it_does() {
     // y reaches −0 at t = 4 exactly when x reaches 4: the impact comes first, then the event on x.
     let text = thrown("[wall.floor]\ngap = \"y\"\n[event.gap]\nwhen = \"y\"\n[event.x]\nwhen = \"x - 4\"")
