@@ -105,3 +105,12 @@ pub fn absolute_chain(dag: &mut Dag, n: usize) -> System {
         noted: vec![],
     }
 }
+
+/// The same equations in another order: the matrix is no longer symmetric, and has no pivots where it stands.
+pub fn exchanged(mut system: System) -> System {
+    for block in &mut system.blocks {
+        block.matrix.rotate_left(1);
+        block.right_side.rotate_left(1);
+    }
+    system
+}

@@ -163,9 +163,9 @@ impl Line {
         let ensemble = match kind {
             Kind::Best => Ensemble::new(tape, taylor, duty),
             Kind::Wide => Ensemble::wide(tape, taylor, duty),
-            Kind::With(instructions) => Ensemble::with(instructions, tape, taylor, duty),
+            Kind::With(instructions) => Ensemble::with(instructions, tape, taylor, duty)?,
         };
-        Some(Line { key: run.key.clone(), tolerance: run.options.tolerance, ensemble: ensemble?, bounded })
+        Some(Line { key: run.key.clone(), tolerance: run.options.tolerance, ensemble, bounded })
     }
 }
 

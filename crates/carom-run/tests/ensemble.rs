@@ -90,15 +90,23 @@ fn single(tape: &Arc<Tape>, taylor: &Taylor, (start, gravity): &(Vec<f64>, f64))
 
 #[test]
 fn every_lane_gives_the_bits_of_a_single_run_whatever_the_width() {
-    for (n, absolute) in [(2, false), (3, false), (2, true), (5, true)] {
+    for (n, absolute, exchanged) in [
+        (2, false, false),
+        (3, false, false),
+        (2, true, false),
+        (5, true, false),
+        (3, false, true),
+        (2, true, true),
+    ] {
         let mut dag = Dag::new();
         let system =
             if absolute { systems::absolute_chain(&mut dag, n) } else { systems::chain(&mut dag, n) };
+        let system = if exchanged { systems::exchanged(system) } else { system };
         let tape = Tape::compile(&dag, &system).unwrap();
         let taylor = Taylor::new(1e-12);
         let with = |i| Ensemble::with(i, tape.clone(), taylor, Duty::default());
         let made = [Instructions::Avx512, Instructions::Avx2, Instructions::Portable].map(with);
-        let made = made.into_iter().flatten().chain(Ensemble::wide(tape.clone(), taylor, Duty::default()));
+        let made = made.into_iter().flatten().chain([Ensemble::wide(tape.clone(), taylor, Duty::default())]);
         for mut ensemble in made {
             let mut queue = Queue::new(n, absolute, 37);
             ensemble.run(&mut queue);

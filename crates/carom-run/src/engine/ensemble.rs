@@ -11,7 +11,6 @@
 
 use super::crowd::Crowd;
 use super::flow::Flow;
-use super::lanes::supported;
 use super::simd::{Instructions, Level};
 use super::tape::Tape;
 use super::taylor::Taylor;
@@ -192,23 +191,20 @@ enum Width {
 }
 
 impl Ensemble {
-    /// Lanes for a tape; `None` when a block is not symmetric (its pivots would differ from lane to lane).
-    pub fn new(tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Option<Ensemble> {
-        let eight = |tape| Width::Eight(Box::new(Crowd::new(tape, taylor, duty, Level::detect())));
-        supported(&tape).then(|| Ensemble(eight(tape)))
+    /// Lanes for a tape.
+    pub fn new(tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Ensemble {
+        Ensemble(Width::Eight(Box::new(Crowd::new(tape, taylor, duty, Level::detect()))))
     }
 
     /// The same with sixteen lanes and without machine code: the same bits.
-    pub fn wide(tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Option<Ensemble> {
-        let sixteen = |tape| Width::Sixteen(Box::new(Crowd::new(tape, taylor, duty, Level::detect())));
-        supported(&tape).then(|| Ensemble(sixteen(tape)))
+    pub fn wide(tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Ensemble {
+        Ensemble(Width::Sixteen(Box::new(Crowd::new(tape, taylor, duty, Level::detect()))))
     }
 
-    /// The same with these instructions, the same bits; `None` also when the processor does not have them.
+    /// The same with these instructions, the same bits; `None` when the processor does not have them.
     pub fn with(instructions: Instructions, tape: Arc<Tape>, taylor: Taylor, duty: Duty) -> Option<Ensemble> {
         let level = Level::of(instructions)?;
-        let eight = |tape| Width::Eight(Box::new(Crowd::new(tape, taylor, duty, level)));
-        supported(&tape).then(|| Ensemble(eight(tape)))
+        Some(Ensemble(Width::Eight(Box::new(Crowd::new(tape, taylor, duty, level)))))
     }
 
     /// Number of lanes.

@@ -3,13 +3,18 @@
 //! ```text
 //! M = L D Lᵀ   (symmetric, no pivoting: safe when the leading part is positive definite and the rest is −A W⁻¹ Aᵀ)
 //! Pᵀ M P = L D Lᵀ  (the same, sparse: order and pattern were chosen at compile time)
-//! P M = L U    (otherwise, or when a pivot of the first form has lost too many digits)
+//! M = G⁻¹ U    (otherwise, or when a pivot of the first form has lost too many digits: P M = L U, G = L⁻¹ P)
 //! ```
+//!
+//! G has the exchanges of rows in its numbers: x = U⁻¹ G b is the same sequence of operations whatever the pivots were, as
+//! machine code and lanes need it.
 //!
 //! Promise: an answer is backward stable, or the matrix is reported singular with the row that has no pivot left.
 
 use super::element::Element;
 use super::elimination::{Elimination, Place};
+#[cfg(doc)]
+use super::layout::Pivoted;
 use super::tape::{Block, Value};
 
 /// A pivot of LDLᵀ smaller than this part of what was subtracted to get it sends the matrix to pivoted LU. LDLᵀ of a
@@ -41,6 +46,8 @@ pub(crate) struct Factor {
     kind: Kind,
     /// Row-major: L below the diagonal, then 1/D on it (LDLᵀ) or U with reciprocal diagonal (LU). Made when needed.
     a: Vec<f64>,
+    /// G = L⁻¹ P, row-major. Made when needed.
+    g: Vec<f64>,
     /// Row exchanges of LU, as the original row at each position.
     order: Vec<usize>,
     scratch: Vec<f64>,
@@ -56,6 +63,7 @@ impl Factor {
             n,
             kind: Kind::Dense,
             a: Vec::new(),
+            g: Vec::new(),
             order: (0..n).collect(),
             scratch: vec![0.0; n],
             lower: vec![0.0; block.elimination.as_ref().map_or(0, |e| e.columns.len())],
@@ -78,7 +86,16 @@ impl Factor {
             }
         }
         self.kind = Kind::Pivoted;
-        self.lu()
+        self.lu()?;
+        self.gather_exchanges();
+        Ok(())
+    }
+
+    /// G and U of a matrix that needed pivoting, as [`Pivoted`] has them.
+    pub(crate) fn general(&self) -> impl Iterator<Item = f64> {
+        let n = self.n;
+        let upper = (0..n).flat_map(move |i| &self.a[i * n + i..(i + 1) * n]);
+        self.g.iter().chain(upper).copied()
     }
 
     /// The symmetric forms only; false when a pivot is doubtful.
@@ -235,13 +252,30 @@ impl Factor {
         Ok(())
     }
 
+    /// G = L⁻¹ P, row by row: e_p(i) − Σ_{j<i} L_ij G_j
+    fn gather_exchanges(&mut self) {
+        let n = self.n;
+        self.g.clear();
+        self.g.resize(n * n, 0.0);
+        for i in 0..n {
+            let (above, row) = self.g.split_at_mut(i * n);
+            let row = &mut row[..n];
+            row[self.order[i]] = 1.0;
+            for (j, &l) in self.a[i * n..i * n + i].iter().enumerate() {
+                if l != 0.0 {
+                    row.iter_mut().zip(&above[j * n..]).for_each(|(x, y)| *x -= l * y);
+                }
+            }
+        }
+    }
+
     /// Overwrites `b` by the solution.
     #[inline(always)]
     pub(crate) fn solve<const FUSED: bool>(&mut self, block: &Block, b: &mut [f64]) {
         match (self.kind, &block.elimination) {
             (Kind::Sparse, Some(e)) => e.solve::<FUSED>(&self.lower, &self.pivots, &mut self.scratch, b),
             (Kind::Dense, _) => self.solve_dense::<FUSED>(b),
-            _ => self.solve_pivoted(b),
+            _ => self.solve_pivoted::<FUSED>(b),
         }
     }
 
@@ -267,25 +301,18 @@ impl Factor {
         }
     }
 
-    fn solve_pivoted(&mut self, b: &mut [f64]) {
+    /// y = G b, U x = y
+    #[inline(always)]
+    fn solve_pivoted<const FUSED: bool>(&mut self, b: &mut [f64]) {
         let n = self.n;
-        let a = &self.a;
-        for i in 0..n {
-            self.scratch[i] = b[self.order[i]];
-        }
-        for i in 0..n {
-            let mut s = self.scratch[i];
-            for (l, x) in a[i * n..i * n + i].iter().zip(&self.scratch[..i]) {
-                s -= l * x;
-            }
-            self.scratch[i] = s;
+        for (y, row) in self.scratch.iter_mut().zip(self.g.chunks_exact(n)) {
+            let products = row.iter().zip(&*b);
+            *y = products.skip(1).fold(row[0] * b[0], |sum, (g, b)| sum.plus_product::<FUSED>(*b, *g));
         }
         for i in (0..n).rev() {
-            let mut s = self.scratch[i];
-            for (u, x) in a[i * n + i + 1..(i + 1) * n].iter().zip(&b[i + 1..n]) {
-                s -= u * x;
-            }
-            b[i] = s * a[i * n + i];
+            let row = &self.a[i * n..(i + 1) * n];
+            let x = (i + 1..n).rev().fold(self.scratch[i], |s, j| s.minus_product::<FUSED>(b[j], row[j]));
+            b[i] = x * row[i];
         }
     }
 }

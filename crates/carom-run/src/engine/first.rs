@@ -1,7 +1,7 @@
 //! Order 0 of a tape: constants from parameters, values at a state.
 
 use super::factor::Factor;
-use super::layout::Layout;
+use super::layout::{Factored, Layout};
 use super::sincos::sin_cos;
 use super::system::Singular;
 use super::tape::{ConstantOp, Op, Row, Slot, Start, Tape, Value};
@@ -114,6 +114,9 @@ fn solve(
     factor.factor(block, value).map_err(|(row, pivot)| Singular { block: index, row, pivot })?;
     let mut b: Vec<f64> = block.right_side.iter().map(|b| value(*b)).collect();
     factor.solve::<false>(block, &mut b);
+    if let Factored::Pivoted(f) = &layout.blocks[index] {
+        arena[f.factors..].iter_mut().zip(factor.general()).for_each(|(place, x)| *place = x);
+    }
     for (i, x) in b.iter().enumerate() {
         arena[layout.places[block.first as usize + i].index(0)] = *x;
     }

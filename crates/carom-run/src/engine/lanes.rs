@@ -8,10 +8,10 @@
 
 use super::element::{Element, Wide};
 use super::elimination::Place as Entry;
-use super::factor::healthy;
+use super::factor::{Factor, healthy};
 use super::first;
 use super::interpret::{self, far_sum};
-use super::layout::{Factors, Layout, WIDTH, moving};
+use super::layout::{Factored, Factors, Layout, Pivoted, WIDTH, moving};
 use super::machine::{Program, Segment, Target};
 use super::recurrence::Weight;
 use super::simd::{Code, Kernel, Level, dispatch};
@@ -36,12 +36,9 @@ pub(crate) struct Lanes<const W: usize> {
     /// Lanes whose last jet met a pivot that needs the scalar, pivoting path.
     pub(crate) unhealthy: [bool; W],
     scratch: Vec<f64>,
+    /// Room to factor what needs pivoting, lane by lane.
+    pivoting: Vec<Factor>,
     code: MachineCode,
-}
-
-/// Can lanes evaluate this tape? (Blocks must be symmetric: pivots of a general matrix differ from lane to lane.)
-pub(crate) fn supported(tape: &Tape) -> bool {
-    tape.blocks.iter().all(|b| b.symmetric)
 }
 
 impl<const W: usize> Lanes<W> {
@@ -74,6 +71,7 @@ impl<const W: usize> Lanes<W> {
             moving_edges: moving(tape.recurrence.edges.iter().map(|e| e.weight)),
             unhealthy: [false; W],
             scratch: vec![0.0; tape.constants.len()],
+            pivoting: tape.blocks.iter().map(Factor::new).collect(),
             layout: Arc::new(layout),
             code,
             tape,
@@ -137,7 +135,7 @@ impl<const W: usize> Lanes<W> {
 
     /// Marks lanes with a doubtful pivot.
     fn examine(&mut self) {
-        for f in self.layout.blocks.iter().flatten() {
+        for f in self.layout.symmetric() {
             let n = f.pattern.order.len();
             let (pivots, sizes) = self.arena[f.checks..][..2 * n].split_at(n);
             for (p, s) in pivots.iter().zip(sizes) {
@@ -210,8 +208,10 @@ impl<const W: usize> Kernel for Jet<'_, W> {
                 k,
                 |arena, which, right, unknowns| {
                     let index = |row: Row| layout.places[row as usize].index(k);
-                    if let Some(f) = &layout.blocks[which] {
-                        solve::<FUSED, W>(f, arena, |i| index(right + i), |i| index(unknowns + i));
+                    let (right, out) = (|i| index(right + i), |i| index(unknowns + i));
+                    match &layout.blocks[which] {
+                        Factored::Symmetric(f) => solve::<FUSED, W>(f, arena, right, out),
+                        Factored::Pivoted(f) => solve_pivoted::<FUSED, W>(f, arena, right, out),
                     }
                 },
             );
@@ -279,13 +279,22 @@ impl<const W: usize> Lanes<W> {
             }
             Op::Solve { block } => {
                 let (index, block) = (*block as usize, &tape.blocks[*block as usize]);
-                if let Some(f) = &layout.blocks[index] {
-                    factor(f, layout, block, arena);
-                    let first = block.first;
-                    for (i, b) in block.right_side.iter().enumerate() {
-                        arena[at(first + i as Row)] = value(arena, *b);
+                let out = |i: Row| at(block.first + i);
+                for (i, b) in block.right_side.iter().enumerate() {
+                    arena[out(i as Row)] = value(arena, *b);
+                }
+                match &layout.blocks[index] {
+                    Factored::Symmetric(f) => {
+                        factor(f, layout, block, arena);
+                        solve::<false, W>(f, arena, out, out);
                     }
-                    solve::<false, W>(f, arena, |i| at(first + i), |i| at(first + i));
+                    Factored::Pivoted(f) => {
+                        for lane in 0..W {
+                            let pivoting = &mut self.pivoting[index];
+                            let solved = pivot(f, layout, block, arena, lane, pivoting, out);
+                            self.unhealthy[lane] |= !solved;
+                        }
+                    }
                 }
             }
         }
@@ -332,6 +341,55 @@ fn factor<const W: usize>(f: &Factors, layout: &Layout, block: &Block, arena: &m
         arena[f.checks + i] = pivot;
         arena[f.checks + block.size + i] = size;
         arena[f.pivots + i] = Wide::splat(1.0).over(pivot);
+    }
+}
+
+/// Factors and solves one lane of a block that needs pivoting; false when it is singular.
+fn pivot<const W: usize>(
+    f: &Pivoted,
+    layout: &Layout,
+    block: &Block,
+    arena: &mut [Wide<W>],
+    lane: usize,
+    factor: &mut Factor,
+    out: impl Fn(Row) -> usize,
+) -> bool {
+    if factor.factor(block, |value| value_of(layout, arena, value).0[lane]).is_err() {
+        return false;
+    }
+    for (wide, x) in arena[f.factors..].iter_mut().zip(factor.general()) {
+        wide.0[lane] = x;
+    }
+    let mut b: Vec<f64> = (0..f.size as Row).map(|i| arena[out(i)].0[lane]).collect();
+    factor.solve::<false>(block, &mut b);
+    for (i, x) in b.into_iter().enumerate() {
+        arena[out(i as Row)].0[lane] = x;
+    }
+    true
+}
+
+/// U⁻¹ G b, in the order of `Factor::solve`.
+#[inline(always)]
+fn solve_pivoted<const FUSED: bool, const W: usize>(
+    f: &Pivoted,
+    arena: &mut [Wide<W>],
+    right: impl Fn(Row) -> usize,
+    out: impl Fn(Row) -> usize,
+) {
+    let n = f.size;
+    for i in 0..n {
+        let mut sum = arena[right(0)].times(arena[f.g(i, 0)]);
+        for j in 1..n {
+            sum = sum.plus_product::<FUSED>(arena[right(j as Row)], arena[f.g(i, j)]);
+        }
+        arena[f.work + i] = sum;
+    }
+    for i in (0..n).rev() {
+        let mut x = arena[f.work + i];
+        for j in (i + 1..n).rev() {
+            x = x.minus_product::<FUSED>(arena[out(j as Row)], arena[f.u(i, j)]);
+        }
+        arena[out(i as Row)] = x.times(arena[f.u(i, i)]);
     }
 }
 

@@ -45,6 +45,48 @@ pub(crate) struct Factors {
     pub work: usize,
 }
 
+/// The parts of a block that needs pivoting: G and U, see the module of factors.
+#[derive(Clone, Debug)]
+pub(crate) struct Pivoted {
+    pub size: usize,
+    /// G, row by row; then the rows of U, each beginning with the reciprocal of its pivot.
+    pub factors: usize,
+    /// G b while solving.
+    pub work: usize,
+}
+
+impl Pivoted {
+    /// G_ij
+    pub(crate) fn g(&self, i: usize, j: usize) -> usize {
+        self.factors + i * self.size + j
+    }
+
+    /// U_ij for j > i, 1/U_ii for j = i.
+    pub(crate) fn u(&self, i: usize, j: usize) -> usize {
+        let n = self.size;
+        self.factors + n * n + i * n - i * i.saturating_sub(1) / 2 + (j - i)
+    }
+}
+
+/// How a block is factored.
+#[derive(Clone, Debug)]
+pub(crate) enum Factored {
+    /// L D Lᵀ
+    Symmetric(Factors),
+    /// By exchanges of rows.
+    Pivoted(Pivoted),
+}
+
+impl Factored {
+    fn new(block: &Block, region: &mut impl FnMut(usize) -> usize) -> Factored {
+        if block.symmetric {
+            return Factored::Symmetric(factors(block, region));
+        }
+        let n = block.size;
+        Factored::Pivoted(Pivoted { size: n, factors: region(n * n + n * (n + 1) / 2), work: region(n) })
+    }
+}
+
 /// Element offsets of everything.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
@@ -69,8 +111,7 @@ pub(crate) struct Layout {
     pub literals: Vec<f64>,
     /// All bits but the sign.
     pub mask: usize,
-    /// Symmetric blocks; `None` for those that need pivoting.
-    pub blocks: Vec<Option<Factors>>,
+    pub blocks: Vec<Factored>,
     /// Packed operands a and b, for single trajectories: octet c of coefficient k at (c·stride + k)·8.
     pub octets: [usize; 2],
     pub length: usize,
@@ -150,10 +191,18 @@ impl Layout {
             numbers: region(literals.len()),
             literals,
             mask: region(WIDTH),
-            blocks: tape.blocks.iter().map(|b| b.symmetric.then(|| factors(b, &mut region))).collect(),
+            blocks: tape.blocks.iter().map(|b| Factored::new(b, &mut region)).collect(),
             octets,
             length,
         }
+    }
+
+    /// The blocks factored without pivoting.
+    pub(crate) fn symmetric(&self) -> impl Iterator<Item = &Factors> {
+        self.blocks.iter().filter_map(|b| match b {
+            Factored::Symmetric(f) => Some(f),
+            Factored::Pivoted(_) => None,
+        })
     }
 
     /// k, 1/k, clock.

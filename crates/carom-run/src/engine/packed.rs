@@ -7,7 +7,7 @@ use super::element::Octet;
 use super::factor::{Factor, healthy};
 use super::first;
 use super::interpret::{self, Sums};
-use super::layout::{Layout, Place, WIDTH, lane, moving};
+use super::layout::{Factored, Layout, Place, WIDTH, lane, moving};
 use super::machine::{Program, Segment, Target};
 use super::recurrence::Weight;
 use super::simd::{Code, Kernel, Level, dispatch, flat, flat_mut};
@@ -30,7 +30,7 @@ pub(crate) struct Packed {
     right_side: Vec<f64>,
     /// Outer `None`: not asked for yet.
     code: Option<MachineCode>,
-    /// Were the last values made by code? Then so were the factors.
+    /// Were the last values made by code? Then so were the factors of symmetric blocks.
     coded: bool,
 }
 
@@ -171,7 +171,7 @@ impl Packed {
     /// Solves with the factors of a block.
     pub(crate) fn solve(&mut self, tape: &Tape, block: usize, b: &mut [f64]) {
         match &self.layout.blocks[block] {
-            Some(f) if self.coded => {
+            Factored::Symmetric(f) if self.coded => {
                 let arena = flat(&self.arena);
                 f.pattern.solve::<false>(&arena[f.lower..], &arena[f.pivots..], &mut self.right_side, b);
             }
@@ -188,7 +188,7 @@ impl Packed {
         arena[self.layout.places[tape.dimension].index(0)] = time;
     }
 
-    /// Order 0 by code; false when a block needs pivoting or is singular.
+    /// Order 0 by code; false when a symmetric block needs pivoting, or a block is singular.
     fn run_values(&mut self, tape: &Tape, segments: &[Segment], code: &Code) -> bool {
         for segment in segments {
             match segment {
@@ -201,7 +201,7 @@ impl Packed {
             }
         }
         let arena = self.doubles();
-        self.coded = self.layout.blocks.iter().flatten().all(|f| {
+        self.coded = self.layout.symmetric().all(|f| {
             let n = f.pattern.order.len();
             let (pivots, sizes) = arena[f.checks..][..2 * n].split_at(n);
             pivots.iter().zip(sizes).all(|(p, s)| healthy(*p, *s))

@@ -104,8 +104,7 @@ impl Program {
             copies,
         };
         let values = emitter.values()?;
-        let able = layout.order >= LEAST_ORDER && layout.blocks.iter().all(Option::is_some);
-        let orders = if able { emitter.orders() } else { None };
+        let orders = if layout.order >= LEAST_ORDER { emitter.orders() } else { None };
         Some(Program { bytes: emitter.asm.bytes, values, orders })
     }
 }

@@ -8,7 +8,7 @@
 
 use super::assembler::{Base, IF_NOT_ZERO, IF_ZERO, Mem, Op as Do, RBP, RBX, Rm, Width};
 use super::{Emitter, LARGEST, Target};
-use crate::engine::layout::WIDTH;
+use crate::engine::layout::{Factored, WIDTH};
 use crate::engine::recurrence::{Equation, Scale, Stage};
 use crate::engine::tape::{Row, Value};
 use std::ops::Range;
@@ -109,12 +109,14 @@ impl Emitter<'_> {
                     equation += count as usize;
                 }
                 Stage::Solve { block, right_side, unknowns } => {
-                    let layout = self.layout;
-                    let Some(factors) = &layout.blocks[block as usize] else { continue };
-                    let n = factors.pattern.order.len() as Row;
+                    let n = self.tape.blocks[block as usize].size as Row;
                     let right: Vec<Mem> = (0..n).map(|i| self.now(right_side + i)).collect();
                     let out: Vec<Mem> = (0..n).map(|i| self.now(unknowns + i)).collect();
-                    self.solve(factors, &right, &out, true);
+                    let layout = self.layout;
+                    match &layout.blocks[block as usize] {
+                        Factored::Symmetric(f) => self.solve(f, &right, &out, true),
+                        Factored::Pivoted(f) => self.solve_pivoted(f, &right, &out),
+                    }
                     for i in 0..n {
                         let x = self.asm.get(out[i as usize], &[]);
                         self.publish(kind, unknowns + i, x);
@@ -222,7 +224,7 @@ impl Emitter<'_> {
     }
 
     /// sum + a·w, fused; a·w to begin with.
-    fn multiply_add(&mut self, sum: Option<u8>, a: Mem, w: Mem) -> u8 {
+    pub(super) fn multiply_add(&mut self, sum: Option<u8>, a: Mem, w: Mem) -> u8 {
         let busy: Vec<u8> = sum.into_iter().collect();
         let y = self.asm.get(a, &busy);
         let w = self.asm.operand(w);

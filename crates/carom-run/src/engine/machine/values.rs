@@ -3,7 +3,7 @@
 use super::assembler::{Mem, Op as Do, Rm};
 use super::{Emitter, LARGEST, Segment};
 use crate::engine::elimination::Place as Entry;
-use crate::engine::layout::Factors;
+use crate::engine::layout::{Factored, Factors, Pivoted};
 use crate::engine::recurrence::{NONE, ONE, Weight};
 use crate::engine::tape::{Op, Slot, Value};
 
@@ -98,7 +98,8 @@ impl Emitter<'_> {
             Op::Solve { block } => {
                 let index = *block as usize;
                 let (tape, layout) = (self.tape, self.layout);
-                let (Some(factors), block) = (&layout.blocks[index], &tape.blocks[index]) else {
+                let (Factored::Symmetric(factors), block) = (&layout.blocks[index], &tape.blocks[index])
+                else {
                     return false;
                 };
                 let entries: Vec<Mem> = block.entries.iter().map(|e| self.value_of(e.2)).collect();
@@ -234,6 +235,30 @@ impl Emitter<'_> {
                 self.subtract_product(x, y, self.at(f.lower + at), above);
             }
             self.asm.put(out[e.order[j] as usize], x);
+        }
+    }
+
+    /// U⁻¹ G b, as in `Factor::solve`, at orders above 0.
+    pub(super) fn solve_pivoted(&mut self, f: &Pivoted, right: &[Mem], out: &[Mem]) {
+        let n = f.size;
+        for i in 0..n {
+            let mut sum = None;
+            for (j, b) in right.iter().enumerate() {
+                sum = Some(self.multiply_add(sum, *b, self.at(f.g(i, j))));
+            }
+            if let Some(y) = sum {
+                self.asm.keep(self.at(f.work + i), y);
+            }
+        }
+        for i in (0..n).rev() {
+            let x = self.asm.consume(self.at(f.work + i));
+            for j in (i + 1..n).rev() {
+                let y = self.asm.get(out[j], &[x]);
+                self.subtract_product(x, y, self.at(f.u(i, j)), true);
+            }
+            let inverse = self.asm.operand(self.at(f.u(i, i)));
+            self.asm.operate(Do::Multiply, x, x, inverse);
+            self.asm.put(out[i], x);
         }
     }
 
