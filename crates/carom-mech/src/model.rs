@@ -287,9 +287,9 @@ pub struct RunSettings {
     pub method: Method,
     /// Number of evenly spaced samples, both ends included.
     pub samples: usize,
-    /// Most impacts before stopping.
+    /// Most impacts; one more is not applied and ends the motion.
     pub max_impacts: u64,
-    /// Most steps before stopping.
+    /// Most steps; one more is not taken and ends the motion.
     pub max_steps: u64,
     /// Several walls at once.
     pub impact_order: ImpactOrder,

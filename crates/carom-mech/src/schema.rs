@@ -101,8 +101,8 @@ static SCHEMA: &[Entry] = entries! {
         "method" "\"taylor\" or \"rk4\"" "how to step; taylor when missing"
         "step" "number" "step of method \"rk4\""
         "samples" "number" "number of evenly spaced samples; 201 when missing"
-        "max_impacts" "number" "most impacts before stopping; 1000000 when missing"
-        "max_steps" "number" "most steps before stopping; 100000000 when missing"
+        "max_impacts" "number" "most impacts; one more is not applied and ends the motion; 1000000 when missing"
+        "max_steps" "number" "most steps; one more is not taken and ends the motion; 100000000 when missing"
         "impact_order" "\"simultaneous\" or \"sequential\"" "rule for several walls hit at once; simultaneous when missing"
     }
 };

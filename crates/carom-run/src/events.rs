@@ -60,6 +60,7 @@ impl Run<'_> {
                 Err(Halt { reason: StopReason::StoppedByEvent, detail: Some(event.name.clone()) })
             }
             Action::Set(_) => {
+                self.allow_reset(e)?;
                 let before = self.before_jump(Cause::Event(e));
                 // It fired, also if what it sets cannot go on.
                 let reset = self.reset(e, &values[set.0..set.1]);
@@ -74,16 +75,25 @@ impl Run<'_> {
         }
     }
 
+    /// One more reset than there may be impacts is not applied.
+    fn allow_reset(&self, e: usize) -> Result<(), Halt> {
+        let most = self.options.max_impacts;
+        if self.reset_count < most {
+            return Ok(());
+        }
+        let name = &self.program.mechanics.model.events[e].name;
+        let resets = if most == 1 { "reset" } else { "resets" };
+        Err(Halt::new(
+            StopReason::ImpactLimit,
+            format!("{most} {resets}, and event `{name}` asks for another"),
+        ))
+    }
+
     /// Resets that follow each other ever faster, by a steady ratio, have no continuation that carom could know.
     fn stop_endless_resets(&mut self, e: usize) -> Result<(), Halt> {
         /// What is left of the series is below rounding of the times it is made of.
         const ENDLESS: f64 = 1e-12;
         self.reset_count += 1;
-        if self.reset_count >= self.options.max_impacts {
-            let name = &self.program.mechanics.model.events[e].name;
-            let detail = format!("{} resets, the last by event `{name}`", self.reset_count);
-            return Err(Halt::new(StopReason::ImpactLimit, detail));
-        }
         self.resets.push(self.time, &[e]);
         match self.resets.remaining() {
             Some(rest) if rest < ENDLESS * self.time.value().abs().max(1.0) => Err(Halt::new(

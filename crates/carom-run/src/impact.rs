@@ -55,6 +55,7 @@ impl Run<'_> {
             return Ok(false);
         }
         let speed = -rates.iter().copied().fold(0.0, f64::min);
+        self.allow_impact()?;
         self.apply_law(&walls)?;
         // Only walls that take energy have series to recognise.
         if self.restitution.iter().any(|e| *e < 1.0) {
@@ -67,10 +68,17 @@ impl Run<'_> {
                 format!("the free space at {} closes at t = {closing:.9}", self.wall_names(&walls)),
             ));
         }
-        if self.impact_count >= self.options.max_impacts {
-            return Err(Halt::new(StopReason::ImpactLimit, format!("{} impacts", self.options.max_impacts)));
-        }
         Ok(true)
+    }
+
+    /// One more impact than there may be is not applied: the motion ends before it, as it ends before a step too many.
+    fn allow_impact(&self) -> Result<(), Halt> {
+        let most = self.options.max_impacts;
+        if self.impact_count < most {
+            return Ok(());
+        }
+        let detail = if most == 1 { "1 impact".to_string() } else { format!("{most} impacts") };
+        Err(Halt::new(StopReason::ImpactLimit, detail))
     }
 
     /// φ̇⁻ of touched walls, rounding taken as zero, and what rounding is.
@@ -191,6 +199,7 @@ impl Run<'_> {
                 })
                 .collect();
             let Some(i) = touching.next_in_sequence(&rates, rounding) else { break };
+            self.allow_impact()?;
             let inelastic = walls.iter().any(|&w| self.restitution[w] < 1.0);
             let slow = rates.iter().all(|u| *u > -FINISH_TOGETHER * first);
             if inelastic && slow {
@@ -203,12 +212,6 @@ impl Run<'_> {
                 .map_err(|failure| self.failed(&failure, walls))?;
             self.apply(walls, &outcome, &rates, true);
             pushed[i] = true;
-            if self.impact_count >= self.options.max_impacts {
-                return Err(Halt::new(
-                    StopReason::ImpactLimit,
-                    format!("{} impacts", self.options.max_impacts),
-                ));
-            }
         }
         let hit: Vec<usize> = (0..walls.len()).filter(|&i| pushed[i]).collect();
         for (a, &i) in hit.iter().enumerate() {
@@ -228,11 +231,12 @@ impl Run<'_> {
     fn collide_generally(&mut self, walls: &[usize], rounding: &[f64]) -> Result<(), Halt> {
         let mut pushed: Vec<usize> = Vec::new();
         let first = walls.iter().map(|&w| -self.frame.gap_rate(w)).fold(0.0, f64::max);
-        for _ in 0..self.options.max_impacts {
+        loop {
             let normals: Vec<Vec<f64>> = walls.iter().map(|&w| self.frame.normal(w).to_vec()).collect();
             let touching = Touching::new(&self.frame.metric(), &normals);
             let rates: Vec<f64> = walls.iter().map(|&w| self.frame.gap_rate(w)).collect();
             let Some(i) = touching.next_in_sequence(&rates, rounding) else { break };
+            self.allow_impact()?;
             let wall = walls[i];
             let finish = pushed.len() > 1 && rates.iter().all(|u| *u > -FINISH_TOGETHER * first);
             let e = if finish { 0.0 } else { self.restitution[wall] };

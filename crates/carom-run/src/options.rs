@@ -18,9 +18,9 @@ pub struct Options {
     pub method: Method,
     /// When to sample.
     pub sampling: Sampling,
-    /// Most impacts before stopping.
+    /// Most impacts; one more is not applied and ends the motion.
     pub max_impacts: u64,
-    /// Most steps before stopping.
+    /// Most steps; one more is not taken and ends the motion.
     pub max_steps: u64,
     /// Several walls at once.
     pub impact_order: ImpactOrder,

@@ -257,6 +257,44 @@ fn a_wall_behind_a_constraint_names_both() {
 }
 
 #[test]
+fn no_impact_is_applied_beyond_the_limit() {
+    // Falls from 1: impacts at (2k + 1) √(2/g).
+    let fall = (2.0f64 / 9.81).sqrt();
+    let text =
+        plane("9.81*y", "[wall.floor]\ngap = \"y\"\n[start]\nposition = { y = 1 }\n[run]\nuntil = 3.0\n");
+    let (program, mut options) = program(&text);
+    for (most, says) in [(0, "0 impacts"), (1, "1 impact"), (2, "2 impacts")] {
+        options.max_impacts = most;
+        let motion = simulate(&program, &options).unwrap();
+        assert_eq!((motion.stop.reason, motion.impacts.len() as u64), (StopReason::ImpactLimit, most));
+        assert_eq!(motion.stop.detail.as_deref(), Some(says));
+        close(motion.stop.time, (2 * most + 1) as f64 * fall, 1e-14);
+    }
+    // Three impacts until the end are three, not one too many.
+    options.max_impacts = 3;
+    let motion = simulate(&program, &options).unwrap();
+    assert_eq!((motion.stop.reason, motion.impacts.len()), (StopReason::Reached, 3));
+}
+
+#[test]
+fn the_limit_of_impacts_holds_within_one_instant_and_for_any_kinetic_energy() {
+    let corner = "[wall.a]\ngap = \"y - x\"\n[wall.b]\ngap = \"y + 2*x\"\n[start]\nposition = { y = 1 }\nvelocity = { y = -1 }\n[run]\nimpact_order = \"sequential\"\nuntil = 3.0\n";
+    let relativistic = "coordinates = [\"x\", \"y\"]\nlagrangian = \"-sqrt(1 - x'^2/25 - y'^2/25)\"\n";
+    for text in [plane("0", corner), format!("{relativistic}{corner}")] {
+        let (program, mut options) = program(&text);
+        let all = simulate(&program, &options).unwrap().impacts;
+        assert!(all.len() > 1 && all.iter().all(|i| i.time == all[0].time), "{all:?}");
+        for most in 0..all.len() {
+            options.max_impacts = most as u64;
+            let motion = simulate(&program, &options).unwrap();
+            assert_eq!((motion.stop.reason, &motion.impacts[..]), (StopReason::ImpactLimit, &all[..most]));
+        }
+        options.max_impacts = all.len() as u64;
+        assert_eq!(simulate(&program, &options).unwrap().stop.reason, StopReason::Reached);
+    }
+}
+
+#[test]
 fn limits_and_interruption_deliver_what_was_computed() {
     let text =
         plane("9.81*y", "[wall.floor]\ngap = \"y\"\n[start]\nposition = { y = 1 }\n[run]\nuntil = 1000.0\n");

@@ -252,6 +252,6 @@ fn resets_at_a_steady_tiny_pace_end_at_the_limit_and_are_kept() {
     assert_eq!(motion.stop.reason, StopReason::ImpactLimit, "{:?}", motion.stop);
     assert!(motion.stop.detail.as_deref().is_some_and(|d| d.contains("`back`")));
     assert_eq!(motion.events.len(), 1000);
-    // One reset per 1e-12 after the first at t = 1; 1 − 1e-12 is rounded by at most ε/4 each time.
-    close(motion.stop.time, 1.0 + 999.0 * 1e-12, 1000.0 * f64::EPSILON / 4.0);
+    // One reset per 1e-12 after the first at t = 1, and one too many; 1 − 1e-12 is rounded by at most ε/4 each time.
+    close(motion.stop.time, 1.0 + 1000.0 * 1e-12, 1000.0 * f64::EPSILON / 4.0);
 }
