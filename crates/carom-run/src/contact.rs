@@ -157,17 +157,6 @@ impl Run<'_> {
         Halt::new(StopReason::WallNotEnforceable, detail)
     }
 
-    pub fn not_finite(&self) -> Halt {
-        let names =
-            self.program.mechanics.free.iter().map(|&i| &self.program.mechanics.model.coordinates[i].name);
-        let n = self.size();
-        let culprit = names
-            .enumerate()
-            .find(|(i, _)| !self.state[*i].is_finite() || !self.state[n + i].is_finite())
-            .map_or_else(|| "a quantity of the model".to_string(), |(_, name)| format!("`{name}`"));
-        Halt::new(StopReason::NotFinite, format!("{culprit} is not a finite number any more"))
-    }
-
     /// Closed walls whose normals are independent of each other and of the constraint rows.
     fn independent_walls(&self, closed: &[usize]) -> Result<Vec<usize>, Halt> {
         if closed.len() + self.frame.layout.rows <= 1 || closed.is_empty() {

@@ -42,7 +42,7 @@
 //! | `program`, `rewrite`, `switching`, `input` | what is compiled, piecewise functions and tables replaced |
 //! | `engine` | expressions as power series; knows no mechanics |
 //! | `roots`, `bernstein` | the first root of a polynomial, none missed |
-//! | `simulate`, `step`, `noted`, `happening`, `run`, `start`, `sample`, `events`, `project` | the loop and its parts |
+//! | `simulate`, `step`, `noted`, `happening`, `run`, `start`, `sample`, `events`, `project`, `culprit` | the loop and its parts |
 //! | `law`, `momentum`, `lcp`, `linear` | the impact law, for quadratic and for other kinetic energies |
 //! | `impact`, `strike`, `contact`, `hold`, `zeno`, `squeeze` | what happens at walls |
 //! | `fleet` | many simulations side by side |
@@ -50,6 +50,7 @@
 
 mod bernstein;
 mod contact;
+mod culprit;
 pub mod engine;
 mod events;
 mod fleet;

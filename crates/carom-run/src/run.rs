@@ -103,6 +103,11 @@ impl Spaces {
         &self.list[self.current].flow
     }
 
+    /// The same, if there was a leg yet.
+    pub fn series(&self) -> Option<&Flow> {
+        self.list.get(self.current).map(|space| &space.flow)
+    }
+
     pub fn flow_mut(&mut self) -> &mut Flow {
         &mut self.list[self.current].flow
     }
@@ -122,6 +127,8 @@ pub(crate) struct Run<'p> {
     pub time: Time,
     /// (q, v or p, work).
     pub state: Vec<f64>,
+    /// Room for the state at the end of a step.
+    pub next_state: Vec<f64>,
     /// Parameters, splines, signs.
     pub parameters: Vec<f64>,
     pub frame: Frame,

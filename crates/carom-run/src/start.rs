@@ -41,6 +41,7 @@ impl<'p> Run<'p> {
             until: Time::default(),
             time: Time::default(),
             state: vec![0.0; program.state.len()],
+            next_state: Vec::new(),
             parameters: Vec::new(),
             frame: Frame::new(&program.frame, &program.layout),
             outputs: program.outputs.clone(),

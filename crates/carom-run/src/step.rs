@@ -4,7 +4,6 @@
 //! projection want to know is noted along with the next step's series.
 
 use crate::engine::{Time, horner, powers};
-use crate::motion::StopReason;
 use crate::run::{Halt, Run, Series, Side};
 use carom_mech::model::Method;
 
@@ -58,10 +57,7 @@ impl Run<'_> {
             return Err(self.not_finite());
         }
         if h < 1e-18 * self.time.value().abs().max(1e-3) {
-            return Err(Halt::new(
-                StopReason::Singular,
-                format!("the step size fell to {h:.1e}: the motion runs into a singularity"),
-            ));
+            return Err(self.singular_step(h));
         }
         self.notice_stiffness(h);
         if self.spaces.has_exponentials() {
@@ -148,21 +144,25 @@ impl Run<'_> {
 
     /// Moves to t + h along the series, sampling on the way. `whole`: h is the step whose powers are known.
     fn move_by(&mut self, h: f64, whole: bool, last: bool) -> Result<(), Halt> {
-        self.sample_until(h);
-        self.amplify_step(h);
-        self.last_step = h;
-        let mut next = std::mem::take(&mut self.state);
+        let mut next = std::mem::take(&mut self.next_state);
+        next.resize(self.state.len(), 0.0);
         match self.stepping_by_series() && whole {
             true => self.flow().state_with(&self.powers, &mut next),
             false => self.state_within(h, &mut next),
         }
-        self.state = next;
+        if next.iter().any(|x| !x.is_finite()) {
+            return Err(self.not_finite_after(h, &next));
+        }
+        self.sample_until(h);
+        self.amplify_step(h);
+        self.last_step = h;
+        self.next_state = std::mem::replace(&mut self.state, next);
         self.time = if last { self.until } else { self.time.plus(h) };
         // What was known at the start of the step is used up; signs are remembered across steps.
         if h > 0.0 {
             self.remember_sides(h);
         }
-        if self.state.iter().any(|x| !x.is_finite()) { Err(self.not_finite()) } else { Ok(()) }
+        Ok(())
     }
 
     fn remember_sides(&mut self, h: f64) {
