@@ -195,6 +195,22 @@ velocity = { x = 0.2 }
 until = 6.0
 "#;
 
+/// A spherical pendulum by its Hamiltonian and a row: the matrix of its equations is not symmetric.
+const ROD: &str = r#"
+name = "rod"
+coordinates = ["x", "y", "z"]
+hamiltonian = "(p_x^2 + p_y^2/2 + p_z^2)/2 + 9.81*z"
+[holonomic]
+rod = "x^2 + y^2 + z^2 - 1"
+[wall.side]
+gap = "0.9 - x"
+[start]
+position = { x = 0.6, y = 0.0, z = -0.8 }
+momentum = { x = 0.0, y = 1.0, z = 0.0 }
+[run]
+until = 6.0
+"#;
+
 #[test]
 fn friction_power_moving_walls_and_events_are_alike() {
     let (program, options) = common::program(WORN);
@@ -218,6 +234,13 @@ fn both_sides_of_the_legendre_transform_go_in_lanes() {
         let quiet = compare(name, &program, &starts(&options, 24, 0.5, 8.0));
         assert!(quiet > 0.5, "{name}: {quiet}");
     }
+}
+
+#[test]
+fn constrained_hamiltonians_go_in_lanes() {
+    let (program, options) = common::program(ROD);
+    let quiet = compare("rod", &program, &starts(&options, 24, 0.1, 6.0));
+    assert!(quiet > 0.2, "{quiet}");
 }
 
 #[test]
