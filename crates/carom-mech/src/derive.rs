@@ -16,6 +16,7 @@ use crate::mechanics::{
 use crate::model::{Action, Model, Physics};
 use crate::redundant::dependent_rows;
 use crate::sample::{AROUND, Samples};
+use crate::support::supports;
 use crate::walls::{StateForm, rows, walls};
 use carom_expr::{Expr, Rational};
 
@@ -111,6 +112,7 @@ fn derive_lagrangian(mut model: Model, frame: &mut Frame) -> Result<(Mechanics, 
         mass_matrix,
         bias: (0..n).map(|i| forced_bias[frame.free[i]]).collect(),
         generalized_force: generalized,
+        supports: Vec::new(),
     });
     let quadratic = el.quadratic;
     let common = Common { dynamics, momenta, hamiltonian, energy, energy_terms, power, drives, quadratic };
@@ -260,6 +262,10 @@ fn finish(
     let dynamics = match common.dynamics {
         Dynamics::Lagrangian(l) if !regular => {
             Dynamics::Degenerate(resolve(&mut model, frame, &mut samples, l, &rows)?)
+        }
+        Dynamics::Lagrangian(l) => {
+            let supports = supports(&model.dag, &mut samples, &l.mass_matrix, &rows);
+            Dynamics::Lagrangian(LagrangianDynamics { supports, ..l })
         }
         other => other,
     };

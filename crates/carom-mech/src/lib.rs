@@ -26,6 +26,7 @@ mod sample;
 pub mod schema;
 mod state;
 mod suggest;
+mod support;
 mod walls;
 
 pub use check::load;

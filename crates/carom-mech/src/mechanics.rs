@@ -114,6 +114,8 @@ pub struct LagrangianDynamics {
     pub bias: Vec<Expr>,
     /// Q
     pub generalized_force: Vec<Expr>,
+    /// Rows that stand in for missing inertia: W + Σ aᵀa over these is regular although W is not. None when W is.
+    pub supports: Vec<usize>,
 }
 
 /// q̇ = H_p, ṗ = −H_q + Q + Aᵀμ.

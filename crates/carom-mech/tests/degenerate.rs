@@ -167,7 +167,21 @@ fn a_unit_quaternion_is_regular_on_its_constraint() {
     let c = formula(&mut m, "q0^2 + a^2 + b^2 + c^2 - 1");
     row(&mut m, "norm", RowKind::Holonomic, c);
     m.start.position[0] = Some(1.0);
-    assert!(matches!(derive(m).unwrap().dynamics, Dynamics::Lagrangian(_)));
+    let Dynamics::Lagrangian(l) = derive(m).unwrap().dynamics else { panic!("regular") };
+    assert_eq!(l.supports, [0], "the norm stands in for the direction without inertia");
+}
+
+#[test]
+fn only_rows_that_carry_what_has_no_inertia_are_supports() {
+    // The rod holds two masses, the carriage has none and rides on the first.
+    let mut m = lagrangian(&["x", "y", "s"], &[], "x'^2/2 + y'^2/2 - 9.81*y");
+    for (name, text) in [("rod", "x^2 + y^2 - 1"), ("carriage", "s - 2*x")] {
+        let c = formula(&mut m, text);
+        row(&mut m, name, RowKind::Holonomic, c);
+    }
+    m.start.position = vec![Some(0.6), Some(-0.8), Some(1.2)];
+    let Dynamics::Lagrangian(l) = derive(m).unwrap().dynamics else { panic!("regular") };
+    assert_eq!(l.supports, [1]);
 }
 
 /// Polynomials in s as coefficient lists.

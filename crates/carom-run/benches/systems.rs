@@ -40,7 +40,7 @@ pub fn chain(dag: &mut Dag, n: usize) -> System {
         parameters: vec![g],
         state: q.iter().chain(&v).copied().collect(),
         rate: v.iter().chain(&a).copied().collect(),
-        blocks: vec![LinearBlock { unknowns: a, matrix, right_side, names: vec![] }],
+        blocks: vec![LinearBlock { unknowns: a, matrix, right_side, names: vec![], supports: vec![] }],
         watched: vec![gap],
         noted: vec![],
     }
@@ -100,6 +100,57 @@ pub fn absolute_chain(dag: &mut Dag, n: usize) -> System {
             matrix,
             right_side,
             names: vec![],
+            supports: vec![],
+        }],
+        watched: vec![gap],
+        noted: vec![],
+    }
+}
+
+/// n compass needles r_i that pull at their neighbours; changing a needle's length costs nothing, a row keeps it:
+/// (|r|² − r rᵀ) a + r μ = r_next + g e_1,  r·a = −|v|². The rows support a matrix that alone is singular.
+pub fn needles(dag: &mut Dag, n: usize) -> System {
+    let (t, g) = (dag.symbol("t"), dag.symbol("g"));
+    let named = |dag: &mut Dag, suffix: &str| -> Vec<Expr> {
+        (0..3 * n).map(|i| dag.symbol(&format!("r{i}{suffix}"))).collect()
+    };
+    let (q, v, a) = (named(dag, ""), named(dag, "'"), named(dag, "''"));
+    let mu: Vec<Expr> = (0..n).map(|i| dag.symbol(&format!("mu{i}"))).collect();
+    let mut matrix = vec![vec![dag.zero(); 4 * n]; 4 * n];
+    let (mut right_side, mut lengths) = (Vec::new(), Vec::new());
+    for i in 0..n {
+        let squares: Vec<Expr> = (0..3).map(|d| dag.powi(q[3 * i + d], 2)).collect();
+        let square = dag.sum(&squares);
+        for d in 0..3 {
+            let x = 3 * i + d;
+            for e in 0..3 {
+                let y = 3 * i + e;
+                let product = dag.mul(q[x], q[y]);
+                matrix[x][y] = if d == e { dag.sub(square, product) } else { dag.neg(product) };
+            }
+            matrix[x][3 * n + i] = q[x];
+            matrix[3 * n + i][x] = q[x];
+            let next = q[(x + 3) % (3 * n)];
+            right_side.push(if d == 0 { dag.add(next, g) } else { next });
+        }
+        let squares: Vec<Expr> = (0..3).map(|d| dag.powi(v[3 * i + d], 2)).collect();
+        let square = dag.sum(&squares);
+        lengths.push(dag.neg(square));
+    }
+    right_side.extend(lengths);
+    let half = dag.rational(1, 2);
+    let gap = dag.add(q[0], half);
+    System {
+        time: t,
+        parameters: vec![g],
+        state: q.iter().chain(&v).copied().collect(),
+        rate: v.iter().chain(&a).copied().collect(),
+        blocks: vec![LinearBlock {
+            unknowns: a.iter().chain(&mu).copied().collect(),
+            matrix,
+            right_side,
+            names: vec![],
+            supports: (3 * n..4 * n).collect(),
         }],
         watched: vec![gap],
         noted: vec![],
@@ -110,6 +161,7 @@ pub fn absolute_chain(dag: &mut Dag, n: usize) -> System {
 pub fn exchanged(mut system: System) -> System {
     for block in &mut system.blocks {
         block.matrix.rotate_left(1);
+        block.supports.clear();
         block.right_side.rotate_left(1);
     }
     system

@@ -357,10 +357,17 @@ impl Program {
             let at = key.multipliers.iter().position(|&r| r == held);
             watched.push(at.map_or(zero, |i| dag.neg(reactions[i])));
         }
+        // Sliding adds a column that is not a row.
+        let supports = match &m.dynamics {
+            Dynamics::Lagrangian(l) => {
+                key.rows.iter().zip(n..).filter(|(r, _)| l.supports.contains(r)).map(|(_, at)| at).collect()
+            }
+            _ => Vec::new(),
+        };
         let blocks = if unknowns.is_empty() {
             vec![]
         } else {
-            vec![LinearBlock { unknowns, matrix, right_side, names }]
+            vec![LinearBlock { unknowns, matrix, right_side, names, supports }]
         };
         let parameters = self.parameters.iter().copied().filter(|p| !signs.contains(p)).collect();
         let noted = self.layout.noted(m.walls.len(), !key.closed.is_empty());

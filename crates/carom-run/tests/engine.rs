@@ -154,6 +154,7 @@ fn double_pendulum(dag: &mut Dag) -> System {
             matrix: vec![vec![two, cos], vec![cos, one]],
             right_side: vec![first, second],
             names: vec!["a".into(), "b".into()],
+            supports: vec![],
         }],
         watched: vec![x2, aa],
         noted: vec![],
@@ -205,12 +206,12 @@ fn the_double_pendulum_keeps_its_energy_to_round_off_over_ten_seconds() {
 }
 
 #[test]
-fn a_saddle_point_block_with_singular_leading_part_is_solved_by_pivoting() {
+fn a_saddle_point_block_with_singular_leading_part_is_solved_by_pivoting_or_support() {
     // Mass only in x, constraint x + y = t: W = diag(1, 0), definite on ker A = (1, −1).
     let mut dag = Dag::new();
     let [t, a, b, mu] = ["t", "a", "b", "mu"].map(|n| dag.symbol(n));
     let (zero, one) = (dag.zero(), dag.one());
-    let system = System {
+    let mut system = System {
         time: t,
         parameters: vec![],
         state: vec![],
@@ -220,14 +221,19 @@ fn a_saddle_point_block_with_singular_leading_part_is_solved_by_pivoting() {
             matrix: vec![vec![one, zero, one], vec![zero, zero, one], vec![one, one, zero]],
             right_side: vec![one, zero, t],
             names: vec![],
+            supports: vec![],
         }],
         watched: vec![a, b, mu],
         noted: vec![],
     };
-    let flow = jet(&dag, &system, &[], 3.0, &[], 3);
-    assert_eq!(flow.watched(0), [1.0, 0.0, 0.0, 0.0]);
-    assert_eq!(flow.watched(1), [2.0, 1.0, 0.0, 0.0]);
-    assert_eq!(flow.watched(2), [0.0; 4]);
+    for supports in [vec![], vec![2]] {
+        system.blocks[0].supports = supports;
+        let flow = jet(&dag, &system, &[], 3.0, &[], 3);
+        let rounding = 4.0 * f64::EPSILON;
+        assert_close(flow.watched(0), &[1.0, 0.0, 0.0, 0.0], rounding, "a");
+        assert_close(flow.watched(1), &[2.0, 1.0, 0.0, 0.0], rounding, "b");
+        assert_close(flow.watched(2), &[0.0; 4], rounding, "mu");
+    }
 }
 
 #[test]
@@ -251,6 +257,7 @@ fn a_dependent_row_is_reported_by_its_index() {
             ],
             right_side: vec![one, zero, zero, zero],
             names: vec![],
+            supports: vec![],
         }],
         watched: vec![],
         noted: vec![],
@@ -380,6 +387,7 @@ proptest! {
                 matrix: vec![vec![two, off], vec![off, corner]],
                 right_side: vec![bend, corner],
                 names: vec![],
+                supports: vec![],
             }],
             watched: made.clone(),
             noted: vec![],
@@ -410,23 +418,14 @@ mod systems;
 
 #[test]
 fn machine_code_and_interpreter_give_the_same_bits() {
-    for (n, absolute, exchanged) in [
-        (1, false),
-        (2, false),
-        (3, false),
-        (7, false),
-        (12, false),
-        (1, true),
-        (2, true),
-        (4, true),
-        (30, true),
-    ]
-    .into_iter()
-    .flat_map(|(n, absolute)| [(n, absolute, false), (n, absolute, true)])
-    {
+    type Maker = fn(&mut Dag, usize) -> System;
+    let mut makers: Vec<(usize, Maker)> = Vec::new();
+    makers.extend([1, 2, 3, 7, 12].map(|n| (n, systems::chain as Maker)));
+    makers.extend([1, 2, 4, 30].map(|n| (n, systems::absolute_chain as Maker)));
+    makers.extend([1, 2, 6].map(|n| (n, systems::needles as Maker)));
+    for ((n, make), exchanged) in makers.into_iter().flat_map(|m| [(m, false), (m, true)]) {
         let mut dag = Dag::new();
-        let system =
-            if absolute { systems::absolute_chain(&mut dag, n) } else { systems::chain(&mut dag, n) };
+        let system = make(&mut dag, n);
         let system = if exchanged { systems::exchanged(system) } else { system };
         let tape = Tape::compile(&dag, &system).unwrap();
         let mut flow = Flow::new(tape, 17);
@@ -439,8 +438,20 @@ fn machine_code_and_interpreter_give_the_same_bits() {
         let all = [Instructions::Avx512, Instructions::Avx2, Instructions::Portable].map(with);
         for mut flow in all.into_iter().flatten() {
             flow.jet(Time::new(0.25), &state).unwrap();
-            assert_eq!(flow.states(), plain.states(), "chain of {n}");
+            assert_eq!(flow.states(), plain.states(), "{n} links or needles");
             assert_eq!(flow.watched(0), plain.watched(0));
+        }
+    }
+}
+
+/// Differences of series, relative to the largest coefficient of the same order.
+fn assert_alike(found: &Flow, wanted: &Flow, tolerance: f64) {
+    let n = wanted.tape().dimension();
+    for k in 0..=wanted.order() {
+        let size = (0..n).map(|j| wanted.state(j)[k].abs()).fold(0.0, f64::max);
+        for i in 0..n {
+            let error = (found.state(i)[k] - wanted.state(i)[k]).abs();
+            assert!(error <= tolerance * size, "variable {i}, order {k}: {error:e} of {size:e}");
         }
     }
 }
@@ -453,14 +464,24 @@ fn the_order_of_the_equations_does_not_matter() {
         let state: Vec<f64> = (0..system.state.len()).map(|i| (0.7 + i as f64).sin()).collect();
         let wanted = jet(&dag, &system, &[9.81], 0.0, &state, 12);
         let found = jet(&dag, &systems::exchanged(system), &[9.81], 0.0, &state, 12);
-        for i in 0..state.len() {
-            // Rounding relative to the largest coefficient of the same order.
-            for k in 0..=12 {
-                let size = (0..state.len()).map(|j| wanted.state(j)[k].abs()).fold(0.0, f64::max);
-                let error = (found.state(i)[k] - wanted.state(i)[k]).abs();
-                assert!(error <= 1e-12 * size, "{n} links, order {k}: {error:e} of {size:e}");
-            }
+        assert_alike(&found, &wanted, 1e-12);
+    }
+}
+
+#[test]
+fn supports_change_nothing_but_the_way() {
+    // Also where a needle lies along an axis: the first entry of its matrix is then zero.
+    for (n, along) in [(1, false), (1, true), (2, false), (7, false), (7, true)] {
+        let mut dag = Dag::new();
+        let mut system = systems::needles(&mut dag, n);
+        let mut state: Vec<f64> = (0..system.state.len()).map(|i| (0.7 + i as f64).sin()).collect();
+        if along {
+            state[..3].copy_from_slice(&[1.0, 0.0, 0.0]);
         }
+        let found = jet(&dag, &system, &[9.81], 0.0, &state, 12);
+        system.blocks[0].supports.clear();
+        let wanted = jet(&dag, &system, &[9.81], 0.0, &state, 12);
+        assert_alike(&found, &wanted, 1e-12);
     }
 }
 

@@ -4,12 +4,21 @@
 //! in time proportional to their length. A row without diagonal entry (a constraint of [[W, Aᵀ], [A, 0]]) waits until
 //! every unknown it touches is gone: its pivot is then −a W⁻¹ aᵀ of the whole row, which cannot vanish for a single
 //! unlucky direction.
+//!
+//! W may be singular, as long as it is definite where A vanishes. Some rows a then *support* it: with
+//!
+//! ```text
+//! s = Σ |W_ii| / Σ a_i²  (over what the row touches)        W + s aᵀa,  b + s aᵀ b_r   in place of   W,  b
+//! ```
+//!
+//! (a multiple of one equation added to others) the solution is the same, and every pivot is there without exchanges.
 
 use super::element::Element;
+use super::factor::healthy;
 use std::collections::BTreeSet;
 
 /// Order and pattern of a sparse L D Lᵀ.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Elimination {
     /// Position → unknown.
     pub order: Vec<u32>,
@@ -18,6 +27,20 @@ pub(crate) struct Elimination {
     pub columns: Vec<u32>,
     /// Each entry of the block's matrix: index of L's entry, or of the diagonal when `diagonal`.
     pub places: Vec<Place>,
+    pub supports: Vec<Support>,
+    /// Position → what is added to its right side: s a_i (as its index) times the right side of a row. Empty without supports.
+    pub borrowed: Vec<Vec<(u32, u32)>>,
+}
+
+/// A row that supports what it touches.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Support {
+    /// Its entries a_i, as indices of the matrix's.
+    pub entries: Vec<u32>,
+    /// The entries W_ii of what it touches.
+    pub diagonal: Vec<u32>,
+    /// What is added: s a_i (as its index), times an entry a_j, and where.
+    pub products: Vec<(u32, u32, Place)>,
 }
 
 /// Where an entry of the matrix goes.
@@ -32,10 +55,13 @@ pub(crate) enum Place {
 /// Fuller factors than this are better stored densely.
 const WORTHWHILE: f64 = 0.35;
 
+/// With supports a small pivot says that s aᵀa, which is none of the data, covers it: digits are lost sooner.
+const STRICTER: f64 = 1e3;
+
 impl Elimination {
-    /// For a symmetric matrix of this size with these (row, column) entries, row ≥ column. `None` when L would be
-    /// nearly full.
-    pub(crate) fn new(size: usize, entries: &[(u32, u32)]) -> Option<Elimination> {
+    /// For a symmetric matrix of this size with these (row, column) entries, row ≥ column, and these rows as supports.
+    /// `None` when L would be nearly full.
+    pub(crate) fn new(size: usize, entries: &[(u32, u32)], supports: &[u32]) -> Option<Elimination> {
         let full = size * size.saturating_sub(1) / 2;
         let off_diagonal = entries.iter().filter(|(i, j)| i != j).count();
         if off_diagonal as f64 > WORTHWHILE * full as f64 {
@@ -43,7 +69,11 @@ impl Elimination {
         }
         let mut neighbours: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); size];
         let mut has_diagonal = vec![false; size];
-        for &(i, j) in entries {
+        let added = supports.iter().flat_map(|&r| {
+            let touched = touched(entries, r);
+            touched.clone().flat_map(move |(_, i)| touched.clone().map(move |(_, j)| (i, j)))
+        });
+        for (i, j) in entries.iter().copied().chain(added) {
             if i == j {
                 has_diagonal[i as usize] = true;
             } else {
@@ -108,39 +138,92 @@ impl Elimination {
             columns.extend(&patterns[i as usize]);
             starts.push(columns.len() as u32);
         }
-        let place = |&(i, j): &(u32, u32)| {
+        Some(Elimination { order, starts, columns, ..Elimination::default() }.with(entries, supports))
+    }
+
+    /// Every entry of L, in the order of the unknowns.
+    pub(crate) fn dense(size: usize, entries: &[(u32, u32)], supports: &[u32]) -> Elimination {
+        let row = |i: u32| i * i.saturating_sub(1) / 2;
+        Elimination {
+            order: (0..size as u32).collect(),
+            starts: (0..=size as u32).map(row).collect(),
+            columns: (0..size as u32).flat_map(|i| 0..i).collect(),
+            ..Elimination::default()
+        }
+        .with(entries, supports)
+    }
+
+    /// Says where the entries go, and what is added to them.
+    fn with(self, entries: &[(u32, u32)], supports: &[u32]) -> Elimination {
+        let mut position = vec![0_u32; self.order.len()];
+        for (p, &i) in self.order.iter().enumerate() {
+            position[i as usize] = p as u32;
+        }
+        let place = |i: u32, j: u32| {
             let (p, q) = (position[i as usize], position[j as usize]);
             let (row, column) = (p.max(q), p.min(q));
             if row == column {
                 return Place::Diagonal(row);
             }
-            let range = starts[row as usize] as usize..starts[row as usize + 1] as usize;
+            let range = self.row(row as usize);
             let within =
-                columns[range.clone()].binary_search(&column).expect("every entry is in the pattern");
+                self.columns[range.clone()].binary_search(&column).expect("every entry is in the pattern");
             Place::Lower((range.start + within) as u32)
         };
-        let places = entries.iter().map(place).collect();
-        Some(Elimination { order, starts, columns, places })
-    }
-
-    /// Every entry of L, in the order of the unknowns.
-    pub(crate) fn dense(size: usize, entries: &[(u32, u32)]) -> Elimination {
-        let row = |i: u32| i * i.saturating_sub(1) / 2;
-        let place = |&(i, j): &(u32, u32)| if i == j { Place::Diagonal(i) } else { Place::Lower(row(i) + j) };
-        Elimination {
-            order: (0..size as u32).collect(),
-            starts: (0..=size as u32).map(row).collect(),
-            columns: (0..size as u32).flat_map(|i| 0..i).collect(),
-            places: entries.iter().map(place).collect(),
+        let places = entries.iter().map(|&(i, j)| place(i, j)).collect();
+        let (mut multiple, mut all) = (0, Vec::new());
+        let mut borrowed = vec![Vec::new(); if supports.is_empty() { 0 } else { self.order.len() }];
+        for &r in supports {
+            let mut support = Support { entries: vec![], diagonal: vec![], products: vec![] };
+            for (at, i) in touched(entries, r) {
+                support.entries.push(at);
+                support.diagonal.extend(entries.iter().position(|e| *e == (i, i)).map(|at| at as u32));
+                let upto = touched(entries, r).take(support.entries.len());
+                support.products.extend(upto.map(|(other, j)| (multiple, other, place(i, j))));
+                borrowed[position[i as usize] as usize].push((multiple, r));
+                multiple += 1;
+            }
+            all.push(support);
         }
+        Elimination { places, supports: all, borrowed, ..self }
     }
 
-    /// Overwrites b by the solution of Pᵀ M P = L D Lᵀ, given L, the reciprocals of D, and room for a vector.
+    /// How many s a_i there are.
+    pub(crate) fn multiples(&self) -> usize {
+        self.supports.iter().map(|s| s.entries.len()).sum()
+    }
+
+    /// Every s a_i, and what is added to the matrix.
+    pub(crate) fn support<T: Element>(&self, entry: impl Fn(u32) -> T) -> (Vec<T>, Vec<(Place, T)>) {
+        let (mut multiples, mut added) = (Vec::new(), Vec::new());
+        for support in &self.supports {
+            let entries = support.entries.iter().map(|&at| entry(at));
+            let diagonal = support.diagonal.iter().map(|&at| entry(at));
+            let inertia = diagonal.map(|x| x.zip(x, |x, _| x.abs())).reduce(T::plus).unwrap_or(T::splat(0.0));
+            let square = entries.clone().map(|x| x.times(x)).reduce(T::plus).unwrap_or(T::splat(0.0));
+            let s = inertia.over(square);
+            multiples.extend(entries.map(|x| s.times(x)));
+            let product = |&(m, other, place): &(u32, u32, Place)| {
+                (place, T::times(multiples[m as usize], entry(other)))
+            };
+            added.extend(support.products.iter().map(product));
+        }
+        (multiples, added)
+    }
+
+    /// Is the sign of a pivot beyond doubt, given the sum of what it was computed from?
+    #[inline(always)]
+    pub(crate) fn healthy(&self, pivot: f64, size: f64) -> bool {
+        healthy(pivot, if self.supports.is_empty() { size } else { STRICTER * size })
+    }
+
+    /// Overwrites b by the solution of Pᵀ M P = L D Lᵀ, given L, the reciprocals of D, every s a_i, and room for a vector.
     #[inline(always)]
     pub(crate) fn solve<const FUSED: bool>(
         &self,
         lower: &[f64],
         pivots: &[f64],
+        multiples: &[f64],
         room: &mut [f64],
         b: &mut [f64],
     ) {
@@ -148,6 +231,9 @@ impl Elimination {
         let y = &mut room[..n];
         for (i, &unknown) in self.order.iter().enumerate() {
             let mut s = b[unknown as usize];
+            for &(m, row) in self.borrowed(i) {
+                s = s.plus_product::<FUSED>(b[row as usize], multiples[m as usize]);
+            }
             for at in self.row(i) {
                 s = s.minus_product::<FUSED>(lower[at], y[self.columns[at] as usize]);
             }
@@ -166,11 +252,22 @@ impl Elimination {
         }
     }
 
+    /// What is added to the right side at position i.
+    #[inline(always)]
+    pub(crate) fn borrowed(&self, i: usize) -> &[(u32, u32)] {
+        self.borrowed.get(i).map_or(&[], |b| &b[..])
+    }
+
     /// The entries of row i of L.
     #[inline(always)]
     pub(crate) fn row(&self, i: usize) -> std::ops::Range<usize> {
         self.starts[i] as usize..self.starts[i + 1] as usize
     }
+}
+
+/// The entries of a row among those left of the diagonal, and the unknowns they belong to.
+fn touched(entries: &[(u32, u32)], row: u32) -> impl Iterator<Item = (u32, u32)> + Clone {
+    (0..).zip(entries).filter(move |(_, (i, j))| *i == row && *j != row).map(|(at, (_, j))| (at, *j))
 }
 
 #[cfg(test)]
@@ -191,14 +288,14 @@ mod tests {
 
     #[test]
     fn a_chain_of_constraints_fills_in_linearly() {
-        let count = |n: u32| Elimination::new(2 * n as usize, &chain(n)).unwrap().columns.len();
+        let count = |n: u32| Elimination::new(2 * n as usize, &chain(n), &[]).unwrap().columns.len();
         assert!(count(200) <= 2 * count(100) + 4, "{} and {}", count(100), count(200));
     }
 
     #[test]
     fn a_constraint_waits_for_what_it_touches() {
         let n = 20;
-        let e = Elimination::new(2 * n, &chain(n as u32)).unwrap();
+        let e = Elimination::new(2 * n, &chain(n as u32), &[]).unwrap();
         let position = |u: usize| e.order.iter().position(|&o| o as usize == u).unwrap();
         for i in 0..n {
             assert!(position(n + i) > position(i));
@@ -209,6 +306,6 @@ mod tests {
     #[test]
     fn a_full_matrix_is_left_to_the_dense_code() {
         let entries: Vec<(u32, u32)> = (0..12).flat_map(|i| (0..=i).map(move |j| (i, j))).collect();
-        assert_eq!(Elimination::new(12, &entries), None);
+        assert_eq!(Elimination::new(12, &entries, &[]), None);
     }
 }

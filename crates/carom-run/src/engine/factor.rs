@@ -54,6 +54,8 @@ pub(crate) struct Factor {
     /// Entries of a sparse L, and reciprocal pivots.
     lower: Vec<f64>,
     pivots: Vec<f64>,
+    /// s a_i of every support.
+    multiples: Vec<f64>,
 }
 
 impl Factor {
@@ -68,6 +70,7 @@ impl Factor {
             scratch: vec![0.0; n],
             lower: vec![0.0; block.elimination.as_ref().map_or(0, |e| e.columns.len())],
             pivots: vec![0.0; n],
+            multiples: Vec::new(),
         }
     }
 
@@ -130,6 +133,14 @@ impl Factor {
                 Place::Lower(at) => self.lower[at as usize] = value(entry),
             }
         }
+        let (multiples, added) = e.support(|at| value(block.entries[at as usize].2));
+        self.multiples = multiples;
+        for (place, x) in added {
+            match place {
+                Place::Diagonal(i) => self.pivots[i as usize] += x,
+                Place::Lower(at) => self.lower[at as usize] += x,
+            }
+        }
         let work = &mut self.scratch;
         work.fill(0.0);
         for i in 0..self.n {
@@ -156,7 +167,7 @@ impl Factor {
                 size += (l * ld).abs();
                 self.lower[at] = l;
             }
-            if !healthy(pivot, size) {
+            if !e.healthy(pivot, size) {
                 return false;
             }
             self.pivots[i] = 1.0 / pivot;
@@ -273,7 +284,9 @@ impl Factor {
     #[inline(always)]
     pub(crate) fn solve<const FUSED: bool>(&mut self, block: &Block, b: &mut [f64]) {
         match (self.kind, &block.elimination) {
-            (Kind::Sparse, Some(e)) => e.solve::<FUSED>(&self.lower, &self.pivots, &mut self.scratch, b),
+            (Kind::Sparse, Some(e)) => {
+                e.solve::<FUSED>(&self.lower, &self.pivots, &self.multiples, &mut self.scratch, b)
+            }
             (Kind::Dense, _) => self.solve_dense::<FUSED>(b),
             _ => self.solve_pivoted::<FUSED>(b),
         }

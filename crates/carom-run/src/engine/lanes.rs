@@ -8,7 +8,7 @@
 
 use super::element::{Element, Wide};
 use super::elimination::Place as Entry;
-use super::factor::{Factor, healthy};
+use super::factor::Factor;
 use super::first;
 use super::interpret::{self, far_sum};
 use super::layout::{Factored, Factors, Layout, Pivoted, WIDTH, moving};
@@ -140,7 +140,7 @@ impl<const W: usize> Lanes<W> {
             let (pivots, sizes) = self.arena[f.checks..][..2 * n].split_at(n);
             for (p, s) in pivots.iter().zip(sizes) {
                 for lane in 0..W {
-                    self.unhealthy[lane] |= !healthy(p.0[lane], s.0[lane]);
+                    self.unhealthy[lane] |= !f.pattern.healthy(p.0[lane], s.0[lane]);
                 }
             }
         }
@@ -314,6 +314,15 @@ fn factor<const W: usize>(f: &Factors, layout: &Layout, block: &Block, arena: &m
             Entry::Lower(at) => arena[f.lower + at as usize] = x,
         }
     }
+    let (multiples, added) = e.support(|at| value_of(layout, arena, block.entries[at as usize].2));
+    arena[f.multiples..][..multiples.len()].copy_from_slice(&multiples);
+    for (place, x) in added {
+        let at = match place {
+            Entry::Diagonal(i) => f.pivots + i as usize,
+            Entry::Lower(at) => f.lower + at as usize,
+        };
+        arena[at] = arena[at].plus(x);
+    }
     arena[f.work..f.work + block.size].fill(Wide::ZERO);
     for i in 0..block.size {
         for at in e.row(i) {
@@ -405,6 +414,9 @@ fn solve<const FUSED: bool, const W: usize>(
     let n = e.order.len();
     for (i, &unknown) in e.order.iter().enumerate() {
         let mut s = arena[right(unknown)];
+        for &(m, row) in e.borrowed(i) {
+            s = s.plus_product::<FUSED>(arena[right(row)], arena[f.multiples + m as usize]);
+        }
         for at in e.row(i) {
             s = s.minus_product::<FUSED>(arena[f.lower + at], arena[f.work + e.columns[at] as usize]);
         }

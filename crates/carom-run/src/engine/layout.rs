@@ -39,6 +39,8 @@ pub(crate) struct Factors {
     pub lower: usize,
     /// Reciprocal pivots.
     pub pivots: usize,
+    /// s a_i of every support.
+    pub multiples: usize,
     /// Pivots, then the sums of what they were computed from.
     pub checks: usize,
     /// Right side while solving.
@@ -226,11 +228,12 @@ pub(crate) fn lane(p: usize, k: usize, stride: usize) -> usize {
 fn factors(block: &Block, region: &mut impl FnMut(usize) -> usize) -> Factors {
     let pattern = block.elimination.clone().unwrap_or_else(|| {
         let places: Vec<(u32, u32)> = block.entries.iter().map(|&(i, j, _)| (i, j)).collect();
-        Elimination::dense(block.size, &places)
+        Elimination::dense(block.size, &places, &[])
     });
     Factors {
         lower: region(pattern.columns.len()),
         pivots: region(block.size),
+        multiples: region(pattern.multiples()),
         checks: region(2 * block.size),
         work: region(2 * block.size),
         pattern,

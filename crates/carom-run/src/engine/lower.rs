@@ -184,12 +184,11 @@ impl Lowering<'_> {
         names.resize(n, String::new());
         self.ops.push(Op::Solve { block: self.blocks.len() as u32 });
         let right_side = block.right_side.iter().map(|e| self.values[e]).collect();
-        let elimination = (symmetric && n > DENSE)
-            .then(|| {
-                let places: Vec<(u32, u32)> = compiled.iter().map(|&(i, j, _)| (i, j)).collect();
-                Elimination::new(n, &places)
-            })
-            .flatten();
+        let places: Vec<(u32, u32)> = compiled.iter().map(|&(i, j, _)| (i, j)).collect();
+        let supports: Vec<u32> = block.supports.iter().map(|&r| r as u32).collect();
+        let sparse = (symmetric && n > DENSE).then(|| Elimination::new(n, &places, &supports)).flatten();
+        let dense = || (symmetric && !supports.is_empty()).then(|| Elimination::dense(n, &places, &supports));
+        let elimination = sparse.or_else(dense);
         self.blocks.push(Block {
             size: n,
             entries: compiled,

@@ -4,7 +4,7 @@
 //! sums of all pairs run through the vector unit with aligned loads and no shuffles.
 
 use super::element::Octet;
-use super::factor::{Factor, healthy};
+use super::factor::Factor;
 use super::first;
 use super::interpret::{self, Sums};
 use super::layout::{Factored, Layout, Place, WIDTH, lane, moving};
@@ -173,7 +173,8 @@ impl Packed {
         match &self.layout.blocks[block] {
             Factored::Symmetric(f) if self.coded => {
                 let arena = flat(&self.arena);
-                f.pattern.solve::<false>(&arena[f.lower..], &arena[f.pivots..], &mut self.right_side, b);
+                let [lower, pivots, multiples] = [f.lower, f.pivots, f.multiples].map(|at| &arena[at..]);
+                f.pattern.solve::<false>(lower, pivots, multiples, &mut self.right_side, b);
             }
             _ => self.factors[block].solve::<false>(&tape.blocks[block], b),
         }
@@ -204,7 +205,7 @@ impl Packed {
         self.coded = self.layout.symmetric().all(|f| {
             let n = f.pattern.order.len();
             let (pivots, sizes) = arena[f.checks..][..2 * n].split_at(n);
-            pivots.iter().zip(sizes).all(|(p, s)| healthy(*p, *s))
+            pivots.iter().zip(sizes).all(|(p, s)| f.pattern.healthy(*p, *s))
         });
         self.coded
     }

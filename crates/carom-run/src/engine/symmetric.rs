@@ -29,7 +29,7 @@ impl Symmetric {
                 }
             }
         }
-        let elimination = Elimination::new(size, &places);
+        let elimination = Elimination::new(size, &places, &[]);
         let entries =
             places.iter().enumerate().map(|(k, &(i, j))| (i, j, Value::Constant(k as u32))).collect();
         let block = Block {

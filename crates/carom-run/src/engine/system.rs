@@ -40,6 +40,9 @@ pub struct LinearBlock {
     pub right_side: Vec<Expr>,
     /// Names of the rows, for messages.
     pub names: Vec<String>,
+    /// Rows of a symmetric matrix, without diagonal entry, that make the part they touch definite where it is not: a
+    /// multiple of aᵀa is added to it when the matrix is factored. The solution does not depend on this.
+    pub supports: Vec<usize>,
 }
 
 /// Why a system cannot be compiled.

@@ -9,6 +9,13 @@ use crate::engine::tape::{Op, Slot, Value};
 
 const ZERO: Slot = 0;
 
+/// An entry of the matrix and what is added to it: some s a_i (as its index) times some a_j.
+#[derive(Clone, Default)]
+struct Sum {
+    entry: Option<Mem>,
+    added: Vec<(u32, Mem)>,
+}
+
 impl Emitter<'_> {
     /// Code for order 0, instruction by instruction; functions the code does not know are gathered between pieces of it.
     pub(super) fn values(&mut self) -> Option<Vec<Segment>> {
@@ -147,22 +154,77 @@ impl Emitter<'_> {
         }
     }
 
-    /// L D Lᵀ as in `Factor::sparse`; pivots are examined afterwards.
-    fn factor(&mut self, f: &Factors, entries: &[Mem]) {
-        let e = &f.pattern;
-        let n = e.order.len();
-        let (mut lower, mut diagonal) = (vec![None; e.columns.len()], vec![None; n]);
-        for (entry, place) in entries.iter().zip(&e.places) {
-            match *place {
-                Entry::Diagonal(i) => diagonal[i as usize] = Some(*entry),
-                Entry::Lower(at) => lower[at as usize] = Some(*entry),
+    /// s a_i of every support, as in `Elimination::support`.
+    fn multiples(&mut self, f: &Factors, entries: &[Mem]) {
+        let mask = Rm::Memory(self.at(self.layout.mask));
+        let mut place = f.multiples;
+        for support in &f.pattern.supports {
+            let s = self.asm.fresh(&[]);
+            self.asm.zero(s);
+            for (i, &at) in support.diagonal.iter().enumerate() {
+                let y = self.asm.get(entries[at as usize], &[s]);
+                if i == 0 {
+                    self.asm.operate(Do::And, s, y, mask);
+                } else {
+                    self.asm.operate(Do::And, 0, y, mask);
+                    self.asm.operate(Do::Add, s, s, Rm::Register(0));
+                }
+            }
+            let square = self.asm.fresh(&[s]);
+            self.asm.zero(square);
+            for (i, &at) in support.entries.iter().enumerate() {
+                let y = self.asm.get(entries[at as usize], &[s, square]);
+                if i == 0 {
+                    self.asm.operate(Do::Multiply, square, y, Rm::Register(y));
+                } else {
+                    self.asm.operate(Do::Multiply, 0, y, Rm::Register(y));
+                    self.asm.operate(Do::Add, square, square, Rm::Register(0));
+                }
+            }
+            self.asm.operate(Do::Divide, s, s, Rm::Register(square));
+            for &at in &support.entries {
+                let x = self.asm.fresh(&[s]);
+                let a = self.asm.operand(entries[at as usize]);
+                self.asm.operate(Do::Multiply, x, s, a);
+                self.asm.put(self.at(place), x);
+                place += 1;
             }
         }
+    }
+
+    /// An entry with what the supports add to it, in a register of its own.
+    fn supported(&mut self, f: &Factors, sum: &Sum) -> u8 {
+        let x = self.own_or_zero(sum.entry);
+        for &(m, a) in &sum.added {
+            let y = self.asm.get(self.at(f.multiples + m as usize), &[x]);
+            let a = self.asm.operand(a);
+            self.asm.operate(Do::Multiply, 0, y, a);
+            self.asm.operate(Do::Add, x, x, Rm::Register(0));
+        }
+        x
+    }
+
+    /// L D Lᵀ as in `Factor::sparse`; pivots are examined afterwards.
+    fn factor(&mut self, f: &Factors, entries: &[Mem]) {
+        self.multiples(f, entries);
+        let e = &f.pattern;
+        let n = e.order.len();
+        let (mut lower, mut diagonal) = (vec![Sum::default(); e.columns.len()], vec![Sum::default(); n]);
+        let mut sum = |place: Entry, change: &dyn Fn(&mut Sum)| match place {
+            Entry::Diagonal(i) => change(&mut diagonal[i as usize]),
+            Entry::Lower(at) => change(&mut lower[at as usize]),
+        };
+        for (entry, place) in entries.iter().zip(&e.places) {
+            sum(*place, &|sum| sum.entry = Some(*entry));
+        }
+        for &(m, a, place) in e.supports.iter().flat_map(|s| &s.products) {
+            sum(place, &|sum| sum.added.push((m, entries[a as usize])));
+        }
         let mask = self.at(self.layout.mask);
-        for (i, diagonal) in diagonal.into_iter().enumerate() {
+        for (i, diagonal) in diagonal.iter().enumerate() {
             for at in e.row(i) {
                 let j = e.columns[at] as usize;
-                let x = self.own_or_zero(lower[at]);
+                let x = self.supported(f, &lower[at]);
                 for m in e.row(j) {
                     let column = e.columns[m];
                     if e.columns[e.row(i)].binary_search(&column).is_ok() {
@@ -174,7 +236,7 @@ impl Emitter<'_> {
                 }
                 self.asm.put(self.at(f.work + j), x);
             }
-            let pivot = self.own_or_zero(diagonal);
+            let pivot = self.supported(f, diagonal);
             let size = self.asm.fresh(&[pivot]);
             self.asm.operate(Do::And, size, pivot, Rm::Memory(mask));
             for at in e.row(i) {
@@ -210,13 +272,23 @@ impl Emitter<'_> {
 
     /// L D Lᵀ x = b as in `Elimination::solve`, each unknown gathered in one register. Orders above 0 use fused
     /// operations and do not need the right side afterwards.
-    pub(super) fn solve(&mut self, f: &Factors, right: &[Mem], out: &[Mem], above: bool) {
+    pub(super) fn solve(&mut self, f: &Factors, rights: &[Mem], out: &[Mem], above: bool) {
         let e = &f.pattern;
         let n = e.order.len();
         let mut columns: Vec<Vec<(usize, usize)>> = vec![Vec::new(); n];
         for i in 0..n {
-            let right = right[e.order[i] as usize];
+            let right = rights[e.order[i] as usize];
             let x = if above { self.asm.consume(right) } else { self.asm.own(right, &[]) };
+            for &(m, row) in e.borrowed(i) {
+                let y = self.asm.get(rights[row as usize], &[x]);
+                let multiple = self.asm.operand(self.at(f.multiples + m as usize));
+                if above {
+                    self.asm.operate(Do::Fused, x, y, multiple);
+                } else {
+                    self.asm.operate(Do::Multiply, 0, y, multiple);
+                    self.asm.operate(Do::Add, x, x, Rm::Register(0));
+                }
+            }
             for at in e.row(i) {
                 let j = e.columns[at] as usize;
                 columns[j].push((i, at));
