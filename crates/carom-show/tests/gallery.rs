@@ -180,3 +180,23 @@ fn a_model_that_does_not_say_where_things_are_gets_advice() {
     assert!(problems[0].hint.as_deref().is_some_and(|h| h.contains("[body.NAME]") && h.contains("[view]")));
     assert!(plot::svg(&mechanics, &motion, &[], plot::Style::default()).is_ok());
 }
+
+#[test]
+fn a_force_of_the_size_of_rounding_gets_no_panel_and_a_small_one_that_acts_does() {
+    let drawn = |text: &str, name: &str| {
+        let (mechanics, mut motion) = run(text, name, 501);
+        let forces = motion.contact_force.iter().flat_map(|f| &f.values).fold(0.0f64, |m, f| m.max(f.abs()));
+        let picture = |motion: &Motion| plot::svg(&mechanics, motion, &[], plot::Style::default()).unwrap();
+        let with = picture(&motion);
+        motion.contact_force.iter_mut().for_each(|f| f.values.fill(0.0));
+        (forces, with != picture(&motion))
+    };
+    // Balls at rest that touch: their forces are what is left of m g l sin θ with θ = rounding.
+    let (_, cradle) = gallery().into_iter().find(|(name, _)| name.contains("newtons_cradle")).unwrap();
+    let (forces, shown) = drawn(&cradle, "cradle");
+    assert!(forces > 0.0 && forces < 1e-14 && !shown, "{forces}");
+    // A block that slides along the floor, pressed down by its weight, its gap in units that make the force tiny.
+    let block = "coordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n[wall.floor]\ngap = \"1e12*y\"\n[start]\nvelocity = { x = 1.0 }\n";
+    let (forces, shown) = drawn(block, "block");
+    assert!(forces > 0.0 && forces < 1e-11 && shown, "{forces}");
+}

@@ -7,12 +7,15 @@
 //! theta' vs theta at apex   the points of a recorded event: a Poincaré section
 //! ```
 
-use super::signals::{Catalog, Kind, Signal};
+use super::signals::{Catalog, Forces, Kind, Signal};
 use crate::suggest::nearest;
 use carom_mech::{Action, Diagnostic, Severity};
 
 /// Knots at which signals are compared when panels are chosen.
 const ENOUGH: usize = 2000;
+
+/// Beside a number, what is smaller than this part of it is rounding.
+const ROUNDING: f64 = 1e-9;
 
 /// More gaps than these are a tangle, and shown only when asked for.
 const MOST_GAPS: usize = 6;
@@ -98,12 +101,7 @@ pub fn default_panels<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<Panel<'c, 'a>> {
         panels.extend(apart(catalog, gaps).into_iter().map(Panel::Time));
     }
     panels.extend(apart(catalog, of(&|k| *k == Kind::Output)).into_iter().map(Panel::Time));
-    let multipliers = of(&|k| matches!(k, Kind::Force(_)));
-    let nonzero =
-        |s: &&Signal<'_>| catalog.values(s, &catalog.track.some_knots(ENOUGH)).iter().any(|v| v.abs() > 0.0);
-    panels.extend(
-        apart(catalog, multipliers.into_iter().filter(nonzero).collect()).into_iter().map(Panel::Time),
-    );
+    panels.extend(apart(catalog, felt_forces(catalog)).into_iter().map(Panel::Time));
     panels.truncate(8);
     // Beside what moves, what only trembles at the level of rounding stands still.
     let span = |s: &Signal<'_>| {
@@ -115,7 +113,7 @@ pub fn default_panels<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<Panel<'c, 'a>> {
     let (far, fast) = (widest(&positions), widest(&velocities));
     let varies = |s: &Signal<'_>| {
         let largest = if matches!(s.kind, Kind::Velocity(_)) { fast } else { far };
-        span(s) > 1e-9 * largest.max(f64::MIN_POSITIVE)
+        span(s) > ROUNDING * largest.max(f64::MIN_POSITIVE)
     };
     let named = |name: &str| positions.iter().copied().find(|s| s.name == name);
     let mut planes = Vec::new();
@@ -133,6 +131,44 @@ pub fn default_panels<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<Panel<'c, 'a>> {
     panels
 }
 
+/// The forces that are felt: more than rounding beside the largest one, and enough to change the largest momentum by more than
+/// rounding if they acted all the time. A multiplier or contact force counts by its generalized force, μ A or f n: it scales
+/// with the row or gap as written, its effect does not.
+fn felt_forces<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<&'c Signal<'a>> {
+    let (track, knots) = (catalog.track, catalog.track.some_knots(ENOUGH));
+    let largest =
+        |values: &[f64]| values.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
+    let normal = |s: &Signal<'_>, kind: Forces| {
+        let label = s.name.split_once('.').map_or("", |(_, label)| label);
+        match kind {
+            Forces::Contact => track.mechanics.walls.iter().find(|w| w.name == label).map(|w| &w.normal[..]),
+            Forces::Multiplier => {
+                track.mechanics.rows.iter().find(|r| r.name == label).map(|r| &r.normal[..])
+            }
+            Forces::Drive => None,
+        }
+    };
+    let effect = |s: &'c Signal<'a>| match s.kind {
+        Kind::Force(kind) => {
+            let along = normal(s, kind).map(|n| track.evaluate(n, &knots)).unwrap_or_default();
+            let steepest = along.iter().map(|n| largest(n)).fold(0.0, f64::max);
+            let steepest = if steepest > 0.0 { steepest } else { 1.0 };
+            Some((s, steepest * largest(&catalog.values(s, &knots))))
+        }
+        _ => None,
+    };
+    let forces: Vec<(&Signal<'_>, f64)> = catalog.signals.iter().filter_map(effect).collect();
+    let motion = track.motion;
+    let momentum = motion.momentum.iter().map(|p| largest(&p.values)).fold(0.0, f64::max);
+    let duration = match (knots.first(), knots.last()) {
+        (Some(&first), Some(&last)) => track.time(last) - track.time(first),
+        _ => 0.0,
+    };
+    let steady = if duration > 0.0 { momentum / duration } else { 0.0 };
+    let scale = forces.iter().map(|f| f.1).fold(steady, f64::max);
+    forces.into_iter().filter(|f| f.1 > ROUNDING * scale).map(|f| f.0).collect()
+}
+
 /// Signals that share an axis well: the same unit, and magnitudes within a factor of 20; at most six together.
 fn apart<'c, 'a>(catalog: &Catalog<'a>, signals: Vec<&'c Signal<'a>>) -> Vec<Vec<&'c Signal<'a>>> {
     let mut groups: Vec<(Vec<&'c Signal<'a>>, f64, f64)> = Vec::new();
@@ -144,7 +180,7 @@ fn apart<'c, 'a>(catalog: &Catalog<'a>, signals: Vec<&'c Signal<'a>>) -> Vec<Vec
     let largest = sizes.iter().copied().fold(0.0, f64::max);
     for (s, size) in signals.into_iter().zip(sizes) {
         // What is rounding beside its neighbours has no size of its own.
-        let size = if size > 1e-9 * largest { size } else { 0.0 };
+        let size = if size > ROUNDING * largest { size } else { 0.0 };
         let fits = |(group, low, high): &(Vec<&Signal<'_>>, f64, f64)| {
             let near = size == 0.0 || *high == 0.0 || (size < 20.0 * low && *high < 20.0 * size);
             group.len() < 6 && group[0].unit == s.unit && near
