@@ -61,7 +61,10 @@ impl Run<'_> {
         if self.restitution.iter().any(|e| *e < 1.0) {
             self.history.push(self.time, &self.last_hit);
         }
-        if let Some(closing) = self.squeeze.impact(self.time.value(), speed, &self.last_hit) {
+        if let Some(closing) = self.squeeze.impact(self.time.value(), speed, &self.last_hit)
+            && (closing.closed || self.space_closes(closing.time))
+        {
+            let closing = closing.time;
             let walls = self.squeeze.walls();
             return Err(Halt::new(
                 StopReason::Squeezed,
@@ -72,12 +75,13 @@ impl Run<'_> {
     }
 
     /// One more impact than there may be is not applied: the motion ends before it, as it ends before a step too many.
-    fn allow_impact(&self) -> Result<(), Halt> {
+    fn allow_impact(&mut self) -> Result<(), Halt> {
         let most = self.options.max_impacts;
         if self.impact_count < most {
             return Ok(());
         }
-        let detail = if most == 1 { "1 impact".to_string() } else { format!("{most} impacts") };
+        let impacts = if most == 1 { "impact" } else { "impacts" };
+        let detail = format!("{most} {impacts}{}", self.closing_words());
         Err(Halt::new(StopReason::ImpactLimit, detail))
     }
 

@@ -3,13 +3,43 @@
 //! The accumulation is like 1/n, so it is declared when the largest gap over windows of ten impacts has fallen
 //! monotonically below 1e-8 of its largest value. The closing time is extrapolated from d(ln gap)/dt, whose reciprocal
 //! is linear in time near the end.
+//!
+//! Walls that meet head-on at e = 1 need too many impacts for that: with the width w of the space, speed ~ 1/w, so that
+//! n ~ 1/w. There it is declared from 1e-6 on, if what is left of the space can be seen to close: at the time t₁ that
+//! lies as far behind the closing time as the present lies before it, no place near this one keeps all gaps open,
+//!
+//! ```text
+//! φ(q, t₁) + N δ ≥ 0  for no δ      ⟺      0 ≤ w ⊥ N S Nᵀ w + φ(q, t₁) ≥ 0  has no solution
+//! ```
+//!
+//! and t₁ comes before the end of the run. For gaps that are linear in q this is a proof; it is the condition under which
+//! simultaneous impacts and contact have no solution either.
+
+use crate::law::Touching;
+use crate::lcp::complementary;
+use crate::run::Run;
 
 /// Impacts per window.
 const WINDOW: usize = 10;
 /// The largest gap must have fallen to this part of its largest value.
 const CLOSED: f64 = 1e-8;
+/// … or to this one, if it can be seen that it closes.
+const CLOSING: f64 = 1e-6;
+/// Where the space has not fallen below this part, nothing is said about its future.
+const NARROW: f64 = 1e-1;
+/// The closing time comes from windows between which the gap falls by this factor: far enough for clean differences.
+const APART: f64 = 1.2;
 /// The impacts must not have become this much slower: that would be a Zeno series.
 const SLOWED: f64 = 1e-3;
+
+/// The end of the free space.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Closing {
+    /// When, extrapolated.
+    pub time: f64,
+    /// Is it small enough to be declared closed without looking ahead?
+    pub closed: bool,
+}
 
 /// Watches the free space.
 #[derive(Clone, Debug, Default)]
@@ -50,8 +80,8 @@ impl Squeeze {
         }
     }
 
-    /// An impact; returns the extrapolated closing time when the space has closed.
-    pub fn impact(&mut self, time: f64, speed: f64, walls: &[usize]) -> Option<f64> {
+    /// An impact; returns the extrapolated closing time when the space has closed, or nearly.
+    pub fn impact(&mut self, time: f64, speed: f64, walls: &[usize]) -> Option<Closing> {
         self.largest_speed = self.largest_speed.max(speed);
         for &w in walls {
             if !self.walls.contains(&w) {
@@ -72,10 +102,17 @@ impl Squeeze {
         }
         self.falling.push((time, gap));
         let first = self.falling[0].1;
-        if gap > 0.0 && gap < CLOSED * first && slowest > SLOWED * self.largest_speed {
-            return Some(self.closing_time());
+        if gap > 0.0 && gap < CLOSING * first && slowest > SLOWED * self.largest_speed {
+            return Some(Closing { time: self.closing_time(), closed: gap < CLOSED * first });
         }
         None
+    }
+
+    /// The extrapolated closing time of a space that has become narrow.
+    fn narrowing(&self) -> Option<f64> {
+        let (first, last) = (self.falling.first()?, self.falling.last()?);
+        let time = self.closing_time();
+        (last.1 < NARROW * first.1 && time > last.0).then_some(time)
     }
 
     /// Walls hit since the space began to close, in the order first hit.
@@ -91,13 +128,47 @@ impl Squeeze {
         if n < 7 {
             return last;
         }
-        // Windows far enough apart for clean differences.
-        let [a, b, c] = [self.falling[n - 7], self.falling[n - 4], self.falling[n - 1]];
+        let c = self.falling[n - 1];
+        let before = |gap: f64| self.falling.partition_point(|w| w.1 >= gap).saturating_sub(1);
+        let b = self.falling[before(APART * c.1).min(n - 4)];
+        let a = self.falling[before(APART * b.1).min(n - 7)];
         let slope = |p: (f64, f64), q: (f64, f64)| (q.0 - p.0) / (q.1 / p.1).ln();
         let (t1, t2) = (0.5 * (a.0 + b.0), 0.5 * (b.0 + c.0));
         let (y1, y2) = (slope(a, b), slope(b, c));
         let end = t2 - y2 * (t2 - t1) / (y2 - y1);
         if end.is_finite() && end >= last { end } else { last }
+    }
+}
+
+impl Run<'_> {
+    /// The free space, followed for long enough to know, closes at this time: can it be seen that it does, before the end
+    /// of the run?
+    pub fn space_closes(&mut self, closing: f64) -> bool {
+        let t = self.time.value();
+        let beyond = (2.0 * closing - t).min(self.options.until);
+        // Other pieces of a table, or other sides of a switching surface, would be other walls.
+        let same = self.surfaces.is_empty() && self.next_knot.is_none_or(|knot| knot >= beyond);
+        if !same || self.is_degenerate() || beyond <= closing {
+            return false;
+        }
+        self.frame.at(self.time.plus(beyond - t), &self.state);
+        let gone = self.frame.is_finite() && {
+            let walls = self.squeeze.walls();
+            let normals: Vec<Vec<f64>> = walls.iter().map(|&w| self.frame.normal(w).to_vec()).collect();
+            let gaps: Vec<f64> = walls.iter().map(|&w| self.frame.gap(w)).collect();
+            let touching = Touching::new(&self.frame.metric(), &normals);
+            complementary(&touching.stiffness, &gaps).is_none()
+        };
+        self.look();
+        gone
+    }
+
+    /// What a limit of impacts has to do with the free space: nothing, or that it closes.
+    pub fn closing_words(&mut self) -> String {
+        let Some(closing) = self.squeeze.narrowing() else { return String::new() };
+        let closes = if self.space_closes(closing) { "closes" } else { "seems to close" };
+        let walls = self.squeeze.walls();
+        format!("; the free space at {} {closes} at t = {closing:.9}", self.wall_names(&walls))
     }
 }
 
@@ -114,12 +185,12 @@ mod tests {
         for _ in 0..100_000 {
             t += (1.0 - t) / 20.0;
             squeeze.see((1.0 - t) * (1.0 - t));
-            found = squeeze.impact(t, 1.0, &[0]);
+            found = squeeze.impact(t, 1.0, &[0]).filter(|closing| closing.closed);
             if found.is_some() {
                 break;
             }
         }
-        assert!((found.unwrap() - 1.0).abs() < 1e-5, "{found:?}");
+        assert!((found.unwrap().time - 1.0).abs() < 1e-5, "{found:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 mod common;
 
 use carom_mech::model::ImpactOrder;
-use carom_run::{Progress, SimulateError, StopReason, simulate, simulate_with};
+use carom_run::{Motion, Progress, SimulateError, StopReason, simulate, simulate_with};
 use common::{close, impact_times, program, run, signal};
 
 fn plane(potential: &str, rest: &str) -> String {
@@ -206,6 +206,48 @@ fn two_walls_closing_on_a_mass_squeeze_it() {
     close(motion.stop.time, 1.0, 1e-12);
     let detail = motion.stop.detail.unwrap();
     assert!(detail.contains("left") && detail.contains("right"));
+}
+
+/// A mass between a wall that comes from the left and one that comes from the right: `left` ≤ x ≤ `right`.
+fn press(left: &str, right: &str, run: &str) -> Motion {
+    common::run(&format!(
+        "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\n[wall.left]\ngap = \"x - ({left})\"\n[wall.right]\ngap = \"{right} - x\"\n[start]\nposition = {{ x = 1 }}\nvelocity = {{ x = 0.3 }}\n[run]\n{run}\n"
+    ))
+}
+
+#[test]
+fn two_walls_that_meet_head_on_and_keep_the_energy_squeeze_a_mass() {
+    // 3 − 2t is left at t: nothing at 1.5. The speed times the width is adiabatic, so 1e6 impacts would reach 1e-8 of it only.
+    let motion = press("t", "3 - t", "until = 2.0");
+    let detail = motion.stop.detail.unwrap();
+    assert_eq!(motion.stop.reason, StopReason::Squeezed, "{detail}");
+    assert!(detail.contains("`left`, `right`"), "{detail}");
+    assert!(motion.stop.time < 1.5 && motion.impacts.len() < 100_000, "{}", motion.impacts.len());
+    close(motion.stop.time, 1.5, 1e-5);
+    let closing: f64 = detail.rsplit(' ').next().unwrap().parse().unwrap();
+    close(closing, 1.5, 1e-8);
+}
+
+#[test]
+fn a_run_that_ends_before_the_walls_meet_is_not_squeezed() {
+    let motion = press("t", "3 - t", "until = 1.49999");
+    assert_eq!(motion.stop.reason, StopReason::Reached, "{:?}", motion.stop);
+    let motion = press("t", "0.05 + t + (1.5 - t)^2", "until = 3.0");
+    assert_eq!(motion.stop.reason, StopReason::Reached, "{:?}", motion.stop);
+}
+
+#[test]
+fn a_limit_of_impacts_in_a_space_that_closes_says_so() {
+    let motion = press("t", "3 - t", "until = 2.0\nmax_impacts = 1000");
+    let detail = motion.stop.detail.unwrap();
+    assert_eq!((motion.stop.reason, motion.impacts.len()), (StopReason::ImpactLimit, 1000));
+    assert!(
+        detail.starts_with("1000 impacts; the free space at `left`, `right` closes at t = 1.50000"),
+        "{detail}"
+    );
+    // Walls at rest, or far apart, are not mentioned.
+    let motion = press("0", "3", "until = 2000.0\nmax_impacts = 50");
+    assert_eq!(motion.stop.detail.as_deref(), Some("50 impacts"));
 }
 
 #[test]
