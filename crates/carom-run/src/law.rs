@@ -49,7 +49,7 @@ impl Metric {
                 (false, true) => rows[(i - n, j)],
                 _ => 0.0,
             };
-            if let Some(factors) = Symmetric::new(n + m, entry) {
+            if let Some(factors) = Symmetric::new(n + m, n, entry) {
                 return Metric { form: Form::Large(factors), diagonal, rows: m };
             }
         }

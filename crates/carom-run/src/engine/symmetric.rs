@@ -16,8 +16,20 @@ pub(crate) struct Symmetric {
 }
 
 impl Symmetric {
-    /// Factors the matrix whose lower half `entry` gives; `None` when a pivot is doubtful.
-    pub(crate) fn new(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Symmetric> {
+    /// Factors the matrix whose lower half `entry` gives; `None` when a pivot is doubtful. The rows from `first_row` on have
+    /// no diagonal entries; they support the others (see the module of eliminations) if the matrix has no pivots without.
+    pub(crate) fn new(
+        size: usize,
+        first_row: usize,
+        entry: impl Fn(usize, usize) -> f64,
+    ) -> Option<Symmetric> {
+        Symmetric::with(size, &[], &entry).or_else(|| {
+            let rows: Vec<u32> = (first_row as u32..size as u32).collect();
+            if rows.is_empty() { None } else { Symmetric::with(size, &rows, &entry) }
+        })
+    }
+
+    fn with(size: usize, supports: &[u32], entry: &impl Fn(usize, usize) -> f64) -> Option<Symmetric> {
         let mut places: Vec<(u32, u32)> = Vec::new();
         let mut values: Vec<f64> = Vec::new();
         for i in 0..size {
@@ -29,7 +41,8 @@ impl Symmetric {
                 }
             }
         }
-        let elimination = Elimination::new(size, &places, &[]);
+        let elimination = Elimination::new(size, &places, supports)
+            .or_else(|| (!supports.is_empty()).then(|| Elimination::dense(size, &places, supports)));
         let entries =
             places.iter().enumerate().map(|(k, &(i, j))| (i, j, Value::Constant(k as u32))).collect();
         let block = Block {
@@ -73,7 +86,7 @@ mod tests {
     fn solutions_solve() {
         for n in [3, 40] {
             let entry = chain(n);
-            let m = Symmetric::new(2 * n, &entry).unwrap();
+            let m = Symmetric::new(2 * n, n, &entry).unwrap();
             let x: Vec<f64> = (0..2 * n).map(|i| (1.0 + i as f64).sin()).collect();
             let full = |i: usize, j: usize| entry(i.max(j), i.min(j));
             let mut b: Vec<f64> = (0..2 * n).map(|i| (0..2 * n).map(|j| full(i, j) * x[j]).sum()).collect();
@@ -88,6 +101,23 @@ mod tests {
     fn dependent_rows_are_left_to_others() {
         // Two equal constraint rows on one body.
         let entry = |i: usize, j: usize| if i == 0 || j == 0 { 1.0 } else { 0.0 };
-        assert!(Symmetric::new(3, entry).is_none());
+        assert!(Symmetric::new(3, 1, entry).is_none());
+    }
+
+    #[test]
+    fn rows_support_what_has_no_mass() {
+        // Every other body without mass, held by the rod to the one before.
+        for n in [4, 40] {
+            let heavy = chain(n);
+            let entry = |i: usize, j: usize| if i < n && i % 2 == 1 { 0.0 } else { heavy(i, j) };
+            let m = Symmetric::new(2 * n, n, entry).unwrap();
+            let full = |i: usize, j: usize| entry(i.max(j), i.min(j));
+            let x: Vec<f64> = (0..2 * n).map(|i| (1.0 + i as f64).sin()).collect();
+            let mut b: Vec<f64> = (0..2 * n).map(|i| (0..2 * n).map(|j| full(i, j) * x[j]).sum()).collect();
+            m.solve(&mut b);
+            for (b, x) in b.iter().zip(&x) {
+                assert!((b - x).abs() < 1e-10, "{b} {x}");
+            }
+        }
     }
 }
