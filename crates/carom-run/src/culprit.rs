@@ -141,7 +141,7 @@ impl Run<'_> {
             }
         };
         for i in 0..self.state.len() {
-            if let Some(k) = lost(flow.state(i)) {
+            if let Some(k) = lost(&flow.state(i)) {
                 // A derivative of v is one of q.
                 match (n..2 * n).contains(&i) && !self.is_hamiltonian() {
                     true => see(k + 1, self.variable(i - n)),

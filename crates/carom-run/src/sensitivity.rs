@@ -144,7 +144,7 @@ impl Run<'_> {
         };
         let (rate, crossing_rate, gradient) = self.with_spare_flow(|flow| {
             flow.jet(time, &state).ok()?;
-            let rate: Vec<f64> = (0..n).map(|i| flow.state(i)[1]).collect();
+            let rate: Vec<f64> = (0..n).map(|i| flow.coefficient(i, 1)).collect();
             let crossing = flow.watched(which)[1];
             let gradient = differentiate(&state, n, 1, |x| {
                 flow.evaluate(time, x).ok()?;
@@ -214,7 +214,7 @@ impl Run<'_> {
         if before.crossing_rate == 0.0 || before.state.len() < n {
             return;
         }
-        let after: Vec<f64> = (0..n).map(|i| self.flow().state(i)[1]).collect();
+        let after: Vec<f64> = (0..n).map(|i| self.flow().coefficient(i, 1)).collect();
         let carried = before.reset.times(&before.rate);
         let mut salt = before.reset.clone();
         for i in 0..n {

@@ -78,11 +78,10 @@ impl Run<'_> {
     fn notice_stiffness(&mut self, h: f64) {
         let flow = self.flow();
         let (mut rate, mut bend) = (0.0_f64, 0.0_f64);
-        for i in 0..2 * self.size() {
-            let c = flow.state(i);
-            rate = rate.max(c[1].abs());
-            bend = bend.max(2.0 * c[2].abs());
-        }
+        flow.coefficients().of_first(2 * self.size()).each([1, 2], |[first, second]| {
+            rate = rate.max(first.abs());
+            bend = bend.max(2.0 * second.abs());
+        });
         let smooth = rate > 0.0 && h * bend < SMOOTH * rate;
         self.smooth_steps = if smooth { self.smooth_steps + 1 } else { 0 };
         if self.smooth_steps == STIFF_STEPS {

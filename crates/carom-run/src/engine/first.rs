@@ -4,10 +4,8 @@ use super::factor::Factor;
 use super::layout::{Factored, Layout};
 use super::sincos::sin_cos;
 use super::system::Singular;
-use super::tape::{ConstantOp, Op, Row, Slot, Start, Tape, Value};
+use super::tape::{ConstantOp, Op, Row, Slot, Start, Tape, Value, ZERO};
 use carom_expr::{Rational, evaluate_function};
-
-const ZERO: Slot = 0;
 
 /// Everything that depends on parameters only.
 pub(crate) fn constants(tape: &Tape, parameters: &[f64], into: &mut [f64]) {

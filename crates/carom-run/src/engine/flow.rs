@@ -4,7 +4,7 @@ use super::packed::Packed;
 use super::simd::{Instructions, Level};
 use super::system::Singular;
 use super::tape::{Tape, Value};
-use super::taylor::{end_of, powers};
+use super::taylor::{Coefficients, powers};
 use super::time::Time;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl Flow {
     }
 
     /// Values of everything at a state: afterwards [`Flow::rate`] gives rates, and the first coefficients of
-    /// [`Flow::unknown`] and [`Flow::watched`] are values. Series from an earlier jet are lost.
+    /// [`Flow::watched`] are values. Series from an earlier jet are lost.
     ///
     /// # Errors
     /// When a block is singular.
@@ -71,7 +71,7 @@ impl Flow {
         self.packed.values(&self.tape, time.value(), state)
     }
 
-    /// The power series of state, unknowns and watched functions around (time, state).
+    /// The power series of state and watched functions around (time, state).
     ///
     /// # Errors
     /// When a block is singular at the state.
@@ -102,7 +102,13 @@ impl Flow {
     ) {
         let layout = Arc::clone(&self.packed.layout);
         for i in 0..self.tape.dimension {
-            state(i, self.packed.series_mut(layout.places[i]));
+            if layout.pitch == 0 {
+                state(i, self.packed.series_mut(layout.places[i]));
+            } else {
+                let mut series = vec![0.0; layout.stride];
+                state(i, &mut series);
+                self.packed.set_series(layout.places[i], &series);
+            }
         }
         for (i, place) in layout.watched.iter().enumerate() {
             watched(i, self.packed.series_mut(*place));
@@ -117,14 +123,28 @@ impl Flow {
     // ---- results -----------------------------------------------------------------------------------------
 
     /// Coefficients 0 … order of state variable `i`, after a jet.
-    pub fn state(&self, i: usize) -> &[f64] {
+    pub fn state(&self, i: usize) -> Vec<f64> {
         assert!(i < self.tape.dimension, "a state variable");
-        self.packed.series(self.packed.layout.places[i])
+        (0..=self.order()).map(|k| self.coefficient(i, k)).collect()
+    }
+
+    /// Coefficient `k` of state variable `i`, after a jet.
+    pub fn coefficient(&self, i: usize, k: usize) -> f64 {
+        self.packed.doubles()[self.packed.layout.places[i].index(k)]
     }
 
     /// Coefficients of all state variables, `order + 1` each, one after the other.
-    pub fn states(&self) -> &[f64] {
-        &self.packed.doubles()[..self.tape.dimension * self.packed.layout.stride]
+    pub fn states(&self) -> Vec<f64> {
+        (0..self.tape.dimension).flat_map(|i| self.state(i)).collect()
+    }
+
+    /// The coefficients of the state, as they are kept.
+    pub(crate) fn coefficients(&self) -> Coefficients<'_> {
+        let (layout, doubles) = (&self.packed.layout, self.packed.doubles());
+        match layout.pitch {
+            0 => Coefficients::ByRow(&doubles[..self.tape.dimension * layout.stride], layout.stride),
+            pitch => Coefficients::ByOrder(&doubles[..pitch * layout.stride], pitch, self.tape.dimension),
+        }
     }
 
     /// The state at t₀ + h, after a jet.
@@ -144,9 +164,7 @@ impl Flow {
 
     /// The state at t₀ + h, given h, h², ….
     pub(crate) fn state_with(&self, powers: &[f64], into: &mut [f64]) {
-        for (x, row) in into.iter_mut().zip(self.states().chunks_exact(self.order() + 1)) {
-            *x = end_of(row, powers);
-        }
+        self.coefficients().end(powers, into);
     }
 
     /// Coefficients 0 … order of watched function `i`, after a jet. After [`Flow::evaluate`] only the first counts.
@@ -157,13 +175,6 @@ impl Flow {
     /// Watched function `i` at t₀ + h, after a jet.
     pub fn watched_at(&self, i: usize, h: f64) -> f64 {
         horner(self.watched(i), h)
-    }
-
-    /// Coefficients 0 … order − 1 of an unknown of a block, after a jet. (To have the last one too, watch it.)
-    pub fn unknown(&self, block: usize, i: usize) -> &[f64] {
-        let block = &self.tape.blocks[block];
-        assert!(i < block.size, "an unknown of the block");
-        &self.packed.series(self.packed.layout.places[block.first as usize + i])[..self.order()]
     }
 
     /// The rate of state variable `i`, after [`Flow::evaluate`] or [`Flow::jet`].

@@ -27,6 +27,7 @@ pub(crate) fn set_weights<T: Element>(
 pub(crate) fn near_weights<T: Element>(tape: &Tape, layout: &Layout, arena: &mut [T]) {
     let pairs = &tape.recurrence.pairs;
     for (p, pair) in pairs.iter().enumerate() {
+        let p = layout.pair(p);
         let w = arena[layout.pair_weights + p];
         let [a, b] = [pair.a, pair.b].map(|row| arena[layout.places[row as usize].index(1)]);
         if pair.is_square() {
@@ -75,7 +76,8 @@ pub(crate) fn order<const FUSED: bool, const NEAR: bool, T: Element>(
                     };
                     for p in pairs.clone() {
                         let before = |row: Row| arena[layout.places[row as usize].index(k - 1)];
-                        let (pair, near) = (&r.pairs[p], layout.near.map(|near| arena[near + p]));
+                        let (pair, p) = (&r.pairs[p], layout.pair(p));
+                        let near = layout.near.map(|near| arena[near + p]);
                         let term = match k {
                             1 => continue,
                             2 if pair.is_square() => before(pair.a).times(T::splat(HALF)).times(near[0]),
@@ -93,7 +95,11 @@ pub(crate) fn order<const FUSED: bool, const NEAR: bool, T: Element>(
                         sum = sum.map(|s| s.times(inverse));
                     }
                     for i in edges {
-                        add(&mut sum, arena[layout.edge_weights + i], arena[index(r.edges[i].source)]);
+                        add(
+                            &mut sum,
+                            arena[layout.edge_weights + layout.edge(i)],
+                            arena[index(r.edges[i].source)],
+                        );
                     }
                     let mut sum = sum.unwrap_or(T::splat(0.0));
                     if pairs.is_empty() && e.scale != Scale::One {

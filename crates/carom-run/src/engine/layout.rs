@@ -2,8 +2,10 @@
 //!
 //! The unit is an *element*: one double for a single trajectory, eight doubles (one per lane) for an ensemble. Rows whose
 //! earlier coefficients are needed again have a *series* (coefficient k at `at + k·step`); the others have a single *spot*.
+//! The series of the state come first: one after the other, or order by order when equations are evaluated by eights.
 //! Operands of a single trajectory's pairs live in a lane of an octet and nowhere else, unless their series is a result.
 
+use super::alike::{self, Tables};
 use super::elimination::Elimination;
 use super::recurrence::{NONE, Weight};
 use super::tape::{Block, Row, Tape, Value};
@@ -94,10 +96,14 @@ impl Factored {
 pub(crate) struct Layout {
     pub order: usize,
     pub stride: usize,
+    /// Distance between the orders of the state; 0 when its series follow each other.
+    pub pitch: usize,
     pub places: Vec<Place>,
     /// One per watched function, constants included.
     pub watched: Vec<Place>,
     pub constants: usize,
+    /// Where pairs and edges are in the tables that follow.
+    pub tables: Tables,
     pub edge_weights: usize,
     pub pair_weights: usize,
     /// w b_1 of every pair, and w a_1 (zero for squares, whose first is doubled).
@@ -116,6 +122,8 @@ pub(crate) struct Layout {
     pub blocks: Vec<Factored>,
     /// Packed operands a and b, for single trajectories: octet c of coefficient k at (c·stride + k)·8.
     pub octets: [usize; 2],
+    /// Where the newest coefficients are, by row, when equations are evaluated by eights; else empty.
+    pub slots: Vec<u32>,
     pub length: usize,
 }
 
@@ -125,11 +133,19 @@ impl Layout {
         let r = &tape.recurrence;
         let stride = order + 1;
         let mut length = 0;
-        let pairs = r.pairs.len();
+        let tables = if packed { Tables::by_eights(r) } else { Tables::plain(r) };
+        let pairs = tables.pair_room;
         let mut places = vec![Place::UNKNOWN; r.rows];
-        for row in results(tape) {
+        let pitch = if tables.groups.is_empty() { 0 } else { tape.dimension.next_multiple_of(WIDTH) };
+        if pitch > 0 {
+            for (at, place) in places[..tape.dimension].iter_mut().enumerate() {
+                *place = Place { at: at as u32, step: pitch as u32 };
+            }
+            length = pitch * stride;
+        }
+        let watched = tape.watched.iter().filter_map(|v| v.row());
+        for row in (0..tape.dimension as Row).chain(watched) {
             if places[row as usize] == Place::UNKNOWN {
-                // State first: its series follow each other without gaps.
                 places[row as usize] = Place { at: length as u32, step: 1 };
                 length += stride;
             }
@@ -147,7 +163,10 @@ impl Layout {
                 let place = &mut places[row as usize];
                 if *place == Place::UNKNOWN {
                     *place = if packed {
-                        Place { at: (octets + lane(p, 0, stride)) as u32, step: WIDTH as u32 }
+                        Place {
+                            at: (octets + lane(tables.pairs[p] as usize, 0, stride)) as u32,
+                            step: WIDTH as u32,
+                        }
                     } else {
                         Place { at: region(stride) as u32, step: 1 }
                     };
@@ -178,13 +197,23 @@ impl Layout {
                 literals.push(w.factor);
             }
         }
+        let slots = if tables.groups.is_empty() {
+            Vec::new()
+        } else {
+            let unknowns: Vec<_> = tape.blocks.iter().map(|b| b.first..b.first + b.size as Row).collect();
+            let (mut slots, room) = alike::slots(r, &tables.groups, tape.dimension, &unknowns);
+            let start = region(room) as u32;
+            slots.iter_mut().for_each(|slot| *slot += start);
+            slots
+        };
         Layout {
             order,
             stride,
+            pitch,
             places,
             watched,
             constants: region(tape.constants.len()),
-            edge_weights: region(r.edges.len()),
+            edge_weights: region(tables.edge_room),
             pair_weights: region(pairs),
             near: [0; 2].map(|_| region(pairs)),
             sums: region(2 * pairs.next_multiple_of(WIDTH)),
@@ -195,6 +224,8 @@ impl Layout {
             mask: region(WIDTH),
             blocks: tape.blocks.iter().map(|b| Factored::new(b, &mut region)).collect(),
             octets,
+            slots,
+            tables,
             length,
         }
     }
@@ -207,6 +238,18 @@ impl Layout {
         })
     }
 
+    /// Where pair p has its sums and weights.
+    #[inline(always)]
+    pub(crate) fn pair(&self, p: usize) -> usize {
+        self.tables.pairs[p] as usize
+    }
+
+    /// Where edge e has its weight.
+    #[inline(always)]
+    pub(crate) fn edge(&self, e: usize) -> usize {
+        self.tables.edges[e] as usize
+    }
+
     /// k, 1/k, clock.
     pub(crate) fn scales(&self) -> impl Iterator<Item = (usize, [f64; 3])> {
         (1..=self.order)
@@ -214,13 +257,7 @@ impl Layout {
     }
 }
 
-/// Rows whose series are asked for: state, unknowns, watched functions.
-fn results(tape: &Tape) -> impl Iterator<Item = Row> {
-    let unknowns = tape.blocks.iter().flat_map(|b| b.first..b.first + b.size as Row);
-    (0..tape.dimension as Row).chain(unknowns).chain(tape.watched.iter().filter_map(|v| v.row()))
-}
-
-/// Coefficient k of pair p within the octets.
+/// Coefficient k of the pair at place p of the tables, within the octets.
 pub(crate) fn lane(p: usize, k: usize, stride: usize) -> usize {
     (p / WIDTH * stride + k) * WIDTH + p % WIDTH
 }
@@ -240,9 +277,9 @@ fn factors(block: &Block, region: &mut impl FnMut(usize) -> usize) -> Factors {
     }
 }
 
-/// Weights that change with the state, with their positions.
-pub(crate) fn moving(weights: impl Iterator<Item = Weight>) -> Vec<(u32, Weight)> {
-    weights.enumerate().filter(|(_, w)| w.moves()).map(|(i, w)| (i as u32, w)).collect()
+/// Weights that change with the state, with their places in the table.
+pub(crate) fn moving(weights: impl Iterator<Item = Weight>, table: &[u32]) -> Vec<(u32, Weight)> {
+    table.iter().copied().zip(weights).filter(|(_, w)| w.moves()).collect()
 }
 
 /// factor · constant · times₀ / over₀, in this order of operations.

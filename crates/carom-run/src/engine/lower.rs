@@ -9,7 +9,7 @@ mod functions;
 use super::elimination::Elimination;
 use super::recurrence::Recurrence;
 use super::system::{CompileError, LinearBlock, System};
-use super::tape::{Block, ConstantOp, Linear, Op, Product, Row, Slot, Start, Tape, Value};
+use super::tape::{Block, ConstantOp, Linear, ONE, Op, Product, Row, Slot, Start, Tape, Value, ZERO};
 use carom_expr::{Constant, Dag, Expr, Function, Node, Rational};
 use std::collections::HashMap;
 
@@ -47,9 +47,6 @@ struct Lowering<'d> {
     rows: Row,
     blocks: Vec<Block>,
 }
-
-const ZERO: Slot = 0;
-const ONE: Slot = 1;
 
 fn shape(what: impl Into<String>) -> CompileError {
     CompileError::Shape(what.into())

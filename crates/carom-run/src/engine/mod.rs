@@ -34,6 +34,7 @@
 //! assert!((sine - end[0].sin()).abs() < 1e-14);
 //! ```
 
+mod alike;
 mod crowd;
 mod element;
 mod elimination;

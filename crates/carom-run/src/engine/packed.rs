@@ -48,8 +48,8 @@ impl Packed {
         Packed {
             level: Level::detect(),
             arena,
-            moving_pairs: Arc::new(moving(r.pairs.iter().map(|p| p.weight))),
-            moving_edges: Arc::new(moving(r.edges.iter().map(|e| e.weight))),
+            moving_pairs: Arc::new(moving(r.pairs.iter().map(|p| p.weight), &layout.tables.pairs)),
+            moving_edges: Arc::new(moving(r.edges.iter().map(|e| e.weight), &layout.tables.edges)),
             factors: tape.blocks.iter().map(Factor::new).collect(),
             right_side: vec![0.0; tape.blocks.iter().map(|b| b.size).max().unwrap_or(0)],
             layout: Arc::new(layout),
@@ -97,6 +97,14 @@ impl Packed {
         &mut flat_mut(&mut self.arena)[place.at as usize..][..self.layout.stride]
     }
 
+    /// Writes the coefficients of a series, wherever they are.
+    pub(crate) fn set_series(&mut self, place: Place, series: &[f64]) {
+        let arena = flat_mut(&mut self.arena);
+        for (k, x) in series.iter().enumerate() {
+            arena[place.index(k)] = *x;
+        }
+    }
+
     /// Coefficient 0 of a value.
     pub(crate) fn first(&self, value: Value) -> f64 {
         self.doubles()[match value {
@@ -112,10 +120,10 @@ impl Packed {
         first::constants(tape, parameters, &mut arena[layout.constants..][..tape.constants.len()]);
         let base = |arena: &[f64], w: &Weight| w.factor * arena[layout.constants + w.constant as usize];
         for (i, pair) in tape.recurrence.pairs.iter().enumerate() {
-            arena[layout.pair_weights + i] = base(arena, &pair.weight);
+            arena[layout.pair_weights + layout.pair(i)] = base(arena, &pair.weight);
         }
         for (i, edge) in tape.recurrence.edges.iter().enumerate() {
-            arena[layout.edge_weights + i] = base(arena, &edge.weight);
+            arena[layout.edge_weights + layout.edge(i)] = base(arena, &edge.weight);
         }
         for (value, place) in tape.watched.iter().zip(&layout.watched) {
             if let Value::Constant(slot) = value {
@@ -293,7 +301,7 @@ impl Packed {
         let layout = Arc::clone(&self.layout);
         let arena = flat_mut(&mut self.arena);
         for (p, pair) in tape.recurrence.pairs.iter().enumerate() {
-            let lane = lane(p, k, layout.stride);
+            let lane = lane(layout.pair(p), k, layout.stride);
             for (octets, row) in layout.octets.into_iter().zip([pair.a, pair.b]) {
                 arena[octets + lane] = arena[layout.places[row as usize].index(k)];
             }

@@ -18,7 +18,8 @@
 //!
 //! This order of operations is binding for every evaluator: machine code, interpreter and lanes give the same bits.
 
-use super::tape::{Op, Row, Slot, Tape, Value};
+use super::alike;
+use super::tape::{ONE, Op, Row, Slot, Tape, Value};
 use std::collections::HashMap;
 
 /// No row: the factor 1.
@@ -51,8 +52,6 @@ impl Weight {
     }
 }
 
-pub(crate) const ONE: Slot = 1;
-
 /// Σ_{0<j<k} a_j b_{k−j}, times a weight.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Pair {
@@ -75,7 +74,7 @@ pub(crate) struct Edge {
 }
 
 /// s(k)
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Scale {
     One,
     Order,
@@ -107,6 +106,8 @@ pub(crate) struct Recurrence {
     pub edges: Vec<Edge>,
     pub equations: Vec<Equation>,
     pub stages: Vec<Stage>,
+    /// How many consecutive equations differ only in their rows; empty for short recurrences.
+    pub classes: Vec<u32>,
     /// How many stages, and pairs, the last order needs.
     pub last_stages: usize,
     pub last_pairs: usize,
@@ -146,7 +147,19 @@ impl Recurrence {
         orient(last);
         orient(middle);
         r.sort_edges(tape);
+        alike::sort(&mut r);
         r
+    }
+
+    /// The equations with their pairs and edges.
+    pub(crate) fn spread(&self) -> impl Iterator<Item = (&Equation, &[Pair], &[Edge])> {
+        let (mut pairs, mut edges) = (&self.pairs[..], &self.edges[..]);
+        self.equations.iter().map(move |e| {
+            let (own_pairs, more_pairs) = pairs.split_at(e.pairs as usize);
+            let (own_edges, more_edges) = edges.split_at(e.edges as usize);
+            (pairs, edges) = (more_pairs, more_edges);
+            (e, own_pairs, own_edges)
+        })
     }
 
     /// Puts what is known last at the end of each sum: the chain from operation to operation becomes shorter.

@@ -96,7 +96,9 @@ impl Rk4 {
         }
         self.end.jet(last, &self.stage)?;
         for i in 0..n {
-            quintic(self.start.state(i), self.end.state(i), h, &mut self.states[i * QUINTIC..][..QUINTIC]);
+            let first = |flow: &Flow| [0, 1, 2].map(|k| flow.coefficient(i, k));
+            let into = &mut self.states[i * QUINTIC..][..QUINTIC];
+            quintic(&first(&self.start), &first(&self.end), h, into);
         }
         for i in 0..self.tape().watched_count() {
             let into = &mut self.watched[i * QUINTIC..][..QUINTIC];

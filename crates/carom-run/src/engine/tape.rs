@@ -30,6 +30,10 @@ pub(crate) type Row = u32;
 /// Index of a constant.
 pub(crate) type Slot = u32;
 
+/// The constants 0 and 1 are always there.
+pub(crate) const ZERO: Slot = 0;
+pub(crate) const ONE: Slot = 1;
+
 /// A constant (in time) or a row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum Value {
@@ -157,7 +161,32 @@ impl Tape {
     pub fn compile(dag: &Dag, system: &System) -> Result<Arc<Tape>, CompileError> {
         let mut tape = lower(dag, system)?;
         tape.recurrence = Recurrence::new(&tape);
+        if !tape.recurrence.classes.is_empty() && tape.copy_watched_state() {
+            tape.recurrence = Recurrence::new(&tape);
+        }
         Ok(Arc::new(tape))
+    }
+
+    /// Watches copies of state variables instead of themselves: large systems keep the series of the state order by
+    /// order, those of watched functions one after the other. Was there anything to copy?
+    fn copy_watched_state(&mut self) -> bool {
+        let mut watched = std::mem::take(&mut self.watched);
+        let before = self.rows;
+        for value in &mut watched {
+            if let Value::Row(row) = *value
+                && (row as usize) < self.dimension
+            {
+                let out = self.rows as Row;
+                self.rows += 1;
+                self.last.push(self.ops.len() as u32);
+                self.middle.push(self.ops.len() as u32);
+                let linear = [Linear { coefficient: ONE, a: row }].into();
+                self.ops.push(Op::Dot { out, constant: ZERO, linear, products: [].into() });
+                *value = Value::Row(out);
+            }
+        }
+        self.watched = watched;
+        self.rows > before
     }
 
     /// The code for an order, a target and instructions; `make` is called once.

@@ -46,22 +46,23 @@ impl Taylor {
         let mut largest = [0.0_f64; 3];
         // Not finite if one of the coefficients is not; `>` would drop it.
         let mut sums = [0.0_f64; 3];
-        for row in flow.states().chunks_exact(n + 1) {
-            let inverse = 1.0 / scale(row[0]);
-            for (back, l) in largest.iter_mut().enumerate() {
-                let x = row[n - back].abs() * inverse;
+        let (state, orders) = (flow.coefficients(), [0, n, n - 1, n - 2]);
+        state.each(orders, |[first, tail @ ..]| {
+            let inverse = 1.0 / scale(first);
+            for back in 0..3 {
+                let x = tail[back].abs() * inverse;
                 sums[back] += x;
-                *l = if x > *l { x } else { *l };
+                largest[back] = if x > largest[back] { x } else { largest[back] };
             }
-        }
+        });
         // Overflow of the sums is no reason to give up: the lanes only look at the largest.
         if !sums.iter().all(|s| s.is_finite()) {
             largest = [0.0; 3];
-            for row in flow.states().chunks_exact(n + 1) {
-                for (back, l) in largest.iter_mut().enumerate() {
-                    *l = larger(*l, row[n - back].abs() * (1.0 / scale(row[0])));
+            state.each(orders, |[first, tail @ ..]| {
+                for back in 0..3 {
+                    largest[back] = larger(largest[back], tail[back].abs() * (1.0 / scale(first)));
                 }
-            }
+            });
         }
         let rho = radius(n, largest);
         let mut all = largest;
@@ -71,6 +72,80 @@ impl Taylor {
         }
         let rho = if all == largest { rho } else { radius(n, all) };
         rho * self.factor
+    }
+}
+
+/// The coefficients of the state.
+#[derive(Clone, Copy)]
+pub(crate) enum Coefficients<'a> {
+    /// All of one variable, then all of the next: so many each.
+    ByRow(&'a [f64], usize),
+    /// Those of order 0, then those of order 1, …: so many places each, of which the first so many are variables.
+    ByOrder(&'a [f64], usize, usize),
+}
+
+impl Coefficients<'_> {
+    /// Those of the first so many variables.
+    pub(crate) fn of_first(self, count: usize) -> Self {
+        match self {
+            Coefficients::ByRow(rows, stride) => Coefficients::ByRow(&rows[..count * stride], stride),
+            Coefficients::ByOrder(all, pitch, _) => Coefficients::ByOrder(all, pitch, count),
+        }
+    }
+
+    /// The coefficients of these orders, of each variable.
+    #[inline(always)]
+    pub(crate) fn each<const K: usize>(self, orders: [usize; K], mut visit: impl FnMut([f64; K])) {
+        match self {
+            Coefficients::ByRow(rows, stride) => {
+                for row in rows.chunks_exact(stride) {
+                    visit(orders.map(|k| row[k]));
+                }
+            }
+            Coefficients::ByOrder(all, pitch, count) => {
+                let orders = orders.map(|k| &all[k * pitch..][..count]);
+                for i in 0..count {
+                    visit(orders.map(|order| order[i]));
+                }
+            }
+        }
+    }
+
+    /// The state at t₀ + h, given h, h², ….
+    #[inline(always)]
+    pub(crate) fn end(self, powers: &[f64], into: &mut [f64]) {
+        match self {
+            Coefficients::ByRow(rows, stride) => {
+                for (x, row) in into.iter_mut().zip(rows.chunks_exact(stride)) {
+                    *x = end_of(row, powers);
+                }
+            }
+            Coefficients::ByOrder(orders, pitch, _) => ends_of(orders, pitch, powers, into),
+        }
+    }
+}
+
+/// [`end_of`] for many rows, kept order by order.
+fn ends_of(orders: &[f64], pitch: usize, powers: &[f64], into: &mut [f64]) {
+    const ROWS: usize = 4;
+    for (start, into) in (0..).step_by(ROWS).zip(into.chunks_mut(ROWS)) {
+        let row = |k: usize| &orders[k * pitch + start..][..ROWS];
+        let add = |sum: &mut [f64; ROWS], k: usize| {
+            for (sum, c) in sum.iter_mut().zip(row(k)) {
+                *sum += c * powers[k - 1];
+            }
+        };
+        let (mut sums, mut last) = ([[0.0; ROWS]; 4], [0.0; ROWS]);
+        let whole = powers.len() / 4 * 4;
+        for k in (1..=whole).step_by(4) {
+            for (i, sum) in sums.iter_mut().enumerate() {
+                add(sum, k + i);
+            }
+        }
+        (whole + 1..=powers.len()).for_each(|k| add(&mut last, k));
+        for (i, x) in into.iter_mut().enumerate() {
+            *x = row(0)[i] + (((sums[0][i] + sums[1][i]) + (sums[2][i] + sums[3][i])) + last[i]);
+        }
     }
 }
 
@@ -209,6 +284,12 @@ mod tests {
             powers(0.5, &mut h);
             let wanted: f64 = (0..=n).map(|k| row[k] * 0.5f64.powi(k as i32)).sum();
             assert!((end_of(&row, &h) - wanted).abs() < 4.0 * f64::EPSILON, "{n}");
+            let (pitch, mut ends) = (8, [0.0; 6]);
+            let orders: Vec<f64> =
+                row.iter().flat_map(|c| (0..pitch).map(move |i| c * (1 + i) as f64)).collect();
+            ends_of(&orders, pitch, &h, &mut ends);
+            let each = |i: usize| row.iter().map(|c| c * (1 + i) as f64).collect::<Vec<f64>>();
+            assert_eq!(ends, std::array::from_fn(|i| end_of(&each(i), &h)), "the same bits");
         }
     }
 

@@ -29,6 +29,8 @@ pub(crate) enum Base {
     Series,
     /// Moves by one octet per order.
     Octets,
+    /// Moves by the state per order, where its coefficients are kept order by order.
+    State,
     /// Moves by three elements per order.
     Scale,
     /// Far sums of this order, and of the next.
@@ -45,6 +47,7 @@ impl Base {
             Base::Arena => 7,
             Base::Series => 6,
             Base::Octets => 2,
+            Base::State => 0,
             Base::Scale => 1,
             Base::Sums => 8,
             Base::NextSums => 9,
@@ -96,6 +99,9 @@ pub(crate) struct Assembler {
     /// Registers whose place has not been written.
     unsaved: [bool; 32],
     next: u8,
+    /// Index vectors that follow the code, and where they are read: after the displacement that ends there.
+    vectors: Vec<[i32; 8]>,
+    reads: Vec<(usize, usize)>,
 }
 
 /// A place in the code to jump back to.
@@ -119,6 +125,8 @@ impl Assembler {
             holds: [None; 32],
             unsaved: [false; 32],
             next: FIRST_CACHED,
+            vectors: Vec::new(),
+            reads: Vec::new(),
         }
     }
 
@@ -226,6 +234,58 @@ impl Assembler {
     pub(crate) fn store(&mut self, place: Mem, x: u8) {
         let (prefix, opcode) = if self.width == Width::One { (3, 0x11) } else { (1, 0x29) };
         self.vector(self.width, 1, prefix, opcode, x, 0, Rm::Memory(place));
+    }
+
+    /// A vector that need not be aligned.
+    pub(crate) fn load_anywhere(&mut self, x: u8, place: Mem) {
+        self.vector(self.width, 1, 1, 0x10, x, 0, Rm::Memory(place));
+    }
+
+    /// One double in every place of eight.
+    pub(crate) fn broadcast(&mut self, x: u8, place: Mem) {
+        self.vector(Width::Eight, 2, 1, 0x19, x, 0, Rm::Memory(place));
+    }
+
+    /// Eight doubles from these places (distances in doubles).
+    pub(crate) fn gather(&mut self, x: u8, base: Base, places: [i32; 8]) {
+        // Indices in ymm1, mask in k1: all set before, cleared by the instruction.
+        debug_assert!(x < 16 && x != 1, "an ordinary register, not that of the indices");
+        let vector = self.vectors.iter().rposition(|v| *v == places).unwrap_or_else(|| {
+            self.vectors.push(places);
+            self.vectors.len() - 1
+        });
+        // vmovdqu ymm1, [rip + …]
+        self.bytes.extend([0xc5, 0xfe, 0x6f, 0x0d, 0, 0, 0, 0]);
+        self.reads.push((self.bytes.len(), vector));
+        // kxnorw k1, k1, k1
+        self.bytes.extend([0xc5, 0xf4, 0x46, 0xc9]);
+        // Masked instructions wait for what they overwrite; for zero they need not.
+        self.vector(Width::Four, 1, 1, 0x57, x, x, Rm::Register(x));
+        let base = base.register().0;
+        let not = |bit: u8| 1 ^ bit & 1;
+        self.bytes.extend([
+            0x62,
+            not(x >> 3) << 7 | 1 << 6 | not(base >> 3) << 5 | 1 << 4 | 2,
+            0xfd,
+            0x49,
+            0x92,
+            0x44 | (x & 7) << 3,
+            0xc8 | base & 7,
+            0,
+        ]);
+    }
+
+    /// Puts the index vectors after the code.
+    pub(crate) fn close(&mut self) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(32), 0);
+        let start = self.bytes.len();
+        for v in &self.vectors {
+            self.bytes.extend(v.iter().flat_map(|i| i.to_le_bytes()));
+        }
+        for (after, vector) in self.reads.drain(..) {
+            let distance = (start + 32 * vector) as i32 - after as i32;
+            self.bytes[after - 4..after].copy_from_slice(&distance.to_le_bytes());
+        }
     }
 
     /// x = y ∘ z, or x += y z.

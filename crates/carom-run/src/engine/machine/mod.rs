@@ -7,6 +7,7 @@
 //! eight doubles, one per lane). Operations and their order are those of the interpreters: the same bits.
 
 mod assembler;
+mod eights;
 mod orders;
 mod values;
 
@@ -18,9 +19,6 @@ use assembler::{Assembler, Base, Mem, Width};
 
 /// Larger code would take longer to make than most runs to run.
 const LARGEST: usize = 1 << 25;
-
-/// From so many edges on, short instructions matter more than registers: the code is read from the second-level cache.
-const LONG: usize = 400;
 
 /// Far sums need orders from 4.
 const LEAST_ORDER: usize = 4;
@@ -65,6 +63,8 @@ struct Emitter<'a> {
     element: usize,
     /// Where coefficients are copied to, by row: byte offsets of octet lanes.
     copies: Vec<Vec<usize>>,
+    /// Rows that are watched.
+    kept: Vec<bool>,
 }
 
 impl Program {
@@ -79,13 +79,15 @@ impl Program {
         if target == Target::Single {
             for (p, pair) in r.pairs.iter().enumerate() {
                 for (row, octets) in [pair.a, pair.b].into_iter().zip(layout.octets) {
-                    let at = octets + lane(p, 0, layout.stride);
+                    let at = octets + lane(layout.pair(p), 0, layout.stride);
                     if layout.places[row as usize].at as usize != at {
                         copies[row as usize].push(8 * at);
                     }
                 }
             }
         }
+        let mut kept = vec![false; r.rows];
+        tape.watched.iter().filter_map(|v| v.row()).for_each(|row| kept[row as usize] = true);
         let mut emitter = Emitter {
             tape,
             r,
@@ -94,7 +96,8 @@ impl Program {
             octet: if level == Level::Avx512 { Width::Eight } else { Width::Four },
             asm: Assembler::new(
                 if target == Target::Lanes { Width::Eight } else { Width::One },
-                if level == Level::Avx512 && (target == Target::Lanes || r.edges.len() < LONG) {
+                // Long code is read from the second-level cache: short instructions then matter more than registers.
+                if level == Level::Avx512 && (target == Target::Lanes || r.classes.is_empty()) {
                     32
                 } else {
                     16
@@ -102,9 +105,11 @@ impl Program {
             ),
             element: if target == Target::Lanes { 64 } else { 8 },
             copies,
+            kept,
         };
         let values = emitter.values()?;
         let orders = if layout.order >= LEAST_ORDER { emitter.orders() } else { None };
+        emitter.asm.close();
         Some(Program { bytes: emitter.asm.bytes, values, orders })
     }
 }
@@ -126,6 +131,9 @@ impl Emitter<'_> {
 
     /// Coefficient k.
     fn now(&self, row: Row) -> Mem {
+        if self.by_eights() {
+            return self.at(self.layout.slots[row as usize] as usize);
+        }
         let place = self.place(row);
         Mem(base(place), (place.at as usize * self.element) as i32)
     }
@@ -145,7 +153,7 @@ impl Emitter<'_> {
     fn edge_weight(&self, index: usize, weight: &Weight) -> Mem {
         match weight.row() {
             Some(row) => self.first(row),
-            None => self.at(self.layout.edge_weights + index),
+            None => self.at(self.layout.edge_weights + self.layout.edge(index)),
         }
     }
 }
@@ -154,7 +162,8 @@ impl Emitter<'_> {
 fn base(place: Place) -> Base {
     match place.step as usize {
         0 => Base::Arena,
+        1 => Base::Series,
         WIDTH => Base::Octets,
-        _ => Base::Series,
+        _ => Base::State,
     }
 }

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// Which terms of the pairs an order has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     First,
     Second,
     Middle,
@@ -39,7 +39,7 @@ impl Emitter<'_> {
         self.asm.push(RBX);
         self.asm.push(RBP);
         self.weights();
-        for base in [Base::Series, Base::Octets, Base::Scale] {
+        for base in [Base::Series, Base::Octets, Base::State, Base::Scale] {
             self.asm.move_general(base.register(), arena);
         }
         self.advance();
@@ -51,7 +51,7 @@ impl Emitter<'_> {
         let room = self.layout.room;
         self.asm.zero(0);
         for p in 0..self.r.pairs.len() {
-            let place = self.at(self.layout.sums + room + p);
+            let place = self.at(self.layout.sums + room + self.layout.pair(p));
             self.asm.store(place, 0);
         }
         self.advance();
@@ -61,14 +61,14 @@ impl Emitter<'_> {
         self.asm.set(RBX, 3);
         let again = self.asm.label();
         self.far_sums();
-        self.near_terms(self.r.pairs.len());
+        self.near_terms(room);
         self.order(Kind::Middle);
         self.advance();
         self.asm.exchange(Base::Sums.register(), Base::NextSums.register());
         self.asm.add_number(RBX, 1);
         self.asm.compare(RBX, order);
         self.asm.jump_back(IF_NOT_ZERO, again);
-        self.near_terms(self.r.last_pairs);
+        self.near_terms(self.layout.tables.last_pairs);
         self.order(Kind::Last);
         self.asm.pop(RBP);
         self.asm.pop(RBX);
@@ -84,15 +84,21 @@ impl Emitter<'_> {
         if self.target == Target::Single {
             self.asm.add_number(Base::Octets.register(), 64);
         }
+        if self.layout.pitch > 0 {
+            self.asm.add_number(Base::State.register(), 8 * self.layout.pitch as i32);
+        }
         self.asm.forget();
     }
 
     /// k, 1/k or the coefficient of time.
-    fn scale(&self, which: usize) -> Mem {
+    pub(super) fn scale(&self, which: usize) -> Mem {
         Mem(Base::Scale, ((self.layout.scale + which) * self.element) as i32)
     }
 
     fn order(&mut self, kind: Kind) {
+        if self.by_eights() {
+            return self.order_by_eights(kind);
+        }
         self.asm.forget();
         self.state(kind);
         let r = self.r;
@@ -109,21 +115,26 @@ impl Emitter<'_> {
                     equation += count as usize;
                 }
                 Stage::Solve { block, right_side, unknowns } => {
-                    let n = self.tape.blocks[block as usize].size as Row;
-                    let right: Vec<Mem> = (0..n).map(|i| self.now(right_side + i)).collect();
-                    let out: Vec<Mem> = (0..n).map(|i| self.now(unknowns + i)).collect();
-                    let layout = self.layout;
-                    match &layout.blocks[block as usize] {
-                        Factored::Symmetric(f) => self.solve(f, &right, &out, true),
-                        Factored::Pivoted(f) => self.solve_pivoted(f, &right, &out),
-                    }
-                    for i in 0..n {
-                        let x = self.asm.get(out[i as usize], &[]);
-                        self.publish(kind, unknowns + i, x);
+                    for row in self.solve_block(block, right_side, unknowns) {
+                        let x = self.asm.get(self.now(row), &[]);
+                        self.publish(kind, row, x);
                     }
                 }
             }
         }
+    }
+
+    /// Solves a block at order k; the rows of its unknowns.
+    pub(super) fn solve_block(&mut self, block: u32, right_side: Row, unknowns: Row) -> Range<Row> {
+        let (tape, layout) = (self.tape, self.layout);
+        let n = tape.blocks[block as usize].size as Row;
+        let right: Vec<Mem> = (0..n).map(|i| self.now(right_side + i)).collect();
+        let out: Vec<Mem> = (0..n).map(|i| self.now(unknowns + i)).collect();
+        match &layout.blocks[block as usize] {
+            Factored::Symmetric(f) => self.solve(f, &right, &out, true),
+            Factored::Pivoted(f) => self.solve_pivoted(f, &right, &out),
+        }
+        unknowns..unknowns + n
     }
 
     /// x_k = rate_{k−1} / k
@@ -141,7 +152,7 @@ impl Emitter<'_> {
         self.write(kind, tape.dimension as Row, x);
     }
 
-    fn equation(&mut self, kind: Kind, e: &Equation, pairs: Range<usize>, edges: Range<usize>) {
+    pub(super) fn equation(&mut self, kind: Kind, e: &Equation, pairs: Range<usize>, edges: Range<usize>) {
         let r = self.r;
         let mut sum: Option<u8> = None;
         if kind != Kind::First {
@@ -210,7 +221,7 @@ impl Emitter<'_> {
             self.asm.operate(Do::Multiply, x, x, near);
             return x;
         }
-        let far = Mem(Base::Sums, ((self.layout.sums + p) * self.element) as i32);
+        let far = Mem(Base::Sums, ((self.layout.sums + self.layout.pair(p)) * self.element) as i32);
         let x = self.asm.own(far, busy);
         if !self.near_in_octets() {
             for (side, newest) in [a, b].into_iter().enumerate().take(2 - usize::from(pair.is_square())) {
@@ -246,8 +257,12 @@ impl Emitter<'_> {
     }
 
     /// A new coefficient: stored where it is needed again, else only kept at hand.
-    fn write(&mut self, kind: Kind, row: Row, x: u8) {
+    pub(super) fn write(&mut self, kind: Kind, row: Row, x: u8) {
         let place = self.now(row);
+        if self.by_eights() {
+            self.asm.put(place, x);
+            return self.keep_series(row);
+        }
         if self.place(row).step == 0 {
             self.asm.keep(place, x);
         } else {
@@ -275,33 +290,40 @@ impl Emitter<'_> {
         if pair.weight.is_one() && !pair.is_square() && !self.near_in_octets() {
             return self.at(self.place(other).index(1));
         }
-        self.at(self.layout.near[side] + p)
+        self.at(self.layout.near[side] + self.layout.pair(p))
     }
 
     /// With many pairs the near terms are added in vectors: waiting for the newest coefficients costs less than an
     /// instruction per pair.
     fn near_in_octets(&self) -> bool {
-        self.target == Target::Single && self.r.pairs.len() >= MANY
+        self.by_eights() || (self.target == Target::Single && self.r.pairs.len() >= MANY)
     }
 
     fn near_weights(&mut self) {
+        if self.by_eights() {
+            return self.near_weights_by_eights();
+        }
         self.asm.forget();
-        let r = self.r;
-        for (p, pair) in r.pairs.iter().enumerate() {
-            let square = pair.is_square();
-            if pair.weight.is_one() && !square && !self.near_in_octets() {
-                continue;
+        for p in 0..self.r.pairs.len() {
+            self.near_weight(p);
+        }
+    }
+
+    pub(super) fn near_weight(&mut self, p: usize) {
+        let pair = &self.r.pairs[p];
+        let square = pair.is_square();
+        if pair.weight.is_one() && !square && !self.near_in_octets() {
+            return;
+        }
+        let w = self.asm.get(self.at(self.layout.pair_weights + self.layout.pair(p)), &[]);
+        for (side, other) in [pair.b, pair.a].into_iter().enumerate().take(2 - usize::from(square)) {
+            let x = self.asm.fresh(&[w]);
+            let first = self.asm.operand(self.at(self.place(other).index(1)));
+            self.asm.operate(Do::Multiply, x, w, first);
+            if square {
+                self.asm.operate(Do::Add, x, x, Rm::Register(x));
             }
-            let w = self.asm.get(self.at(self.layout.pair_weights + p), &[]);
-            for (side, other) in [pair.b, pair.a].into_iter().enumerate().take(2 - usize::from(square)) {
-                let x = self.asm.fresh(&[w]);
-                let first = self.asm.operand(self.at(self.place(other).index(1)));
-                self.asm.operate(Do::Multiply, x, w, first);
-                if square {
-                    self.asm.operate(Do::Add, x, x, Rm::Register(x));
-                }
-                self.asm.put(self.near(p, side), x);
-            }
+            self.asm.put(self.near(p, side), x);
         }
     }
 
@@ -391,52 +413,65 @@ impl Emitter<'_> {
 
     /// Eight pairs to an octet, as one vector or as two halves.
     fn far_octets(&mut self) {
+        struct Part {
+            operands: [i32; 2],
+            weights: i32,
+            sums: i32,
+            /// Both halves of a sum of squares are the same.
+            square: bool,
+        }
         let scalar = std::mem::replace(&mut self.asm.width, self.octet);
+        let layout = self.layout;
+        let mut square = vec![true; layout.room / WIDTH];
+        for (p, pair) in self.r.pairs.iter().enumerate() {
+            square[layout.pair(p) / WIDTH] &= pair.is_square();
+        }
         let halves: &[usize] = if self.octet == Width::Eight { &[0] } else { &[0, 32] };
-        let octets = self.r.pairs.len().div_ceil(WIDTH);
-        let parts: Vec<(usize, usize)> =
-            (0..octets).flat_map(|c| halves.iter().map(move |h| (c, *h))).collect();
-        let stride = self.layout.stride;
-        let octet = |which: usize, (c, half): (usize, usize)| {
-            8 * (self.layout.octets[which] + c * stride * WIDTH) + half
-        };
-        let places: Vec<[i32; 2]> =
-            parts.iter().map(|&part| [octet(0, part) as i32, octet(1, part) as i32]).collect();
-        let tables: Vec<[i32; 2]> = parts
-            .iter()
-            .map(|&(c, half)| {
-                [self.layout.pair_weights, self.layout.sums].map(|at| (8 * (at + c * WIDTH) + half) as i32)
+        let parts: Vec<Part> = (square.iter().enumerate())
+            .flat_map(|(c, &square)| {
+                halves.iter().map(move |half| {
+                    let at = |element: usize| (8 * element + half) as i32;
+                    Part {
+                        operands: layout.octets.map(|octets| at(octets + c * layout.stride * WIDTH)),
+                        weights: at(layout.pair_weights + c * WIDTH),
+                        sums: at(layout.sums + c * WIDTH),
+                        square,
+                    }
+                })
             })
             .collect();
         let registers = if self.octet == Width::Eight { 32 } else { 16 };
-        let most = usize::from(registers - FIRST_SUM) / 2;
-        for (places, tables) in places.chunks(most).zip(tables.chunks(most)) {
+        for parts in parts.chunks(usize::from(registers - FIRST_SUM) / 2) {
             let low = |i: usize| FIRST_SUM + 2 * i as u8;
+            let each = || parts.iter().enumerate().map(|(i, part)| (low(i), part, part.operands));
             self.far(
-                FIRST_SUM..low(places.len()),
+                FIRST_SUM..low(parts.len()),
                 |this| {
-                    for (i, &[a, b]) in places.iter().enumerate() {
+                    for (low, part, [a, b]) in each() {
                         this.asm.load(0, Mem(Base::Low, a));
-                        this.asm.operate(Do::Fused, low(i), 0, Rm::Memory(Mem(Base::High, b)));
-                        this.asm.load(1, Mem(Base::High, a));
-                        this.asm.operate(Do::Fused, low(i) + 1, 1, Rm::Memory(Mem(Base::Low, b)));
+                        this.asm.operate(Do::Fused, low, 0, Rm::Memory(Mem(Base::High, b)));
+                        if !part.square {
+                            this.asm.load(1, Mem(Base::High, a));
+                            this.asm.operate(Do::Fused, low + 1, 1, Rm::Memory(Mem(Base::Low, b)));
+                        }
                     }
                 },
                 |this| {
-                    for i in 0..places.len() {
-                        this.asm.operate(Do::Add, low(i), low(i), Rm::Register(low(i) + 1));
+                    for (low, part, _) in each() {
+                        let high = low + u8::from(!part.square);
+                        this.asm.operate(Do::Add, low, low, Rm::Register(high));
                     }
                 },
                 |this| {
-                    for (i, &[a, b]) in places.iter().enumerate() {
+                    for (low, _, [a, b]) in each() {
                         this.asm.load(0, Mem(Base::Low, a));
-                        this.asm.operate(Do::Fused, low(i), 0, Rm::Memory(Mem(Base::Low, b)));
+                        this.asm.operate(Do::Fused, low, 0, Rm::Memory(Mem(Base::Low, b)));
                     }
                 },
             );
-            for (i, &[weight, sum]) in tables.iter().enumerate() {
-                self.asm.operate(Do::Multiply, low(i), low(i), Rm::Memory(Mem(Base::Arena, weight)));
-                self.asm.store(Mem(Base::NextSums, sum), low(i));
+            for (low, part, _) in each() {
+                self.asm.operate(Do::Multiply, low, low, Rm::Memory(Mem(Base::Arena, part.weights)));
+                self.asm.store(Mem(Base::NextSums, part.sums), low);
             }
         }
         self.asm.width = scalar;
@@ -508,10 +543,13 @@ impl Emitter<'_> {
         );
         for &(p, sum) in group {
             if !r.pairs[p].weight.is_one() {
-                let weight = self.at(self.layout.pair_weights + p);
+                let weight = self.at(self.layout.pair_weights + self.layout.pair(p));
                 self.asm.operate(Do::Multiply, sum, sum, Rm::Memory(weight));
             }
-            self.asm.store(Mem(Base::NextSums, ((self.layout.sums + p) * self.element) as i32), sum);
+            self.asm.store(
+                Mem(Base::NextSums, ((self.layout.sums + self.layout.pair(p)) * self.element) as i32),
+                sum,
+            );
         }
     }
 }

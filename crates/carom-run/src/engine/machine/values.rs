@@ -4,10 +4,8 @@ use super::assembler::{Mem, Op as Do, Rm};
 use super::{Emitter, LARGEST, Segment};
 use crate::engine::elimination::Place as Entry;
 use crate::engine::layout::{Factored, Factors, Pivoted};
-use crate::engine::recurrence::{NONE, ONE, Weight};
-use crate::engine::tape::{Op, Slot, Value};
-
-const ZERO: Slot = 0;
+use crate::engine::recurrence::{NONE, Weight};
+use crate::engine::tape::{ONE, Op, Slot, Value, ZERO};
 
 /// An entry of the matrix and what is added to it: some s a_i (as its index) times some a_j.
 #[derive(Clone, Default)]
@@ -349,12 +347,21 @@ impl Emitter<'_> {
     pub(super) fn weights(&mut self) {
         let (r, layout) = (self.r, self.layout);
         for (i, pair) in r.pairs.iter().enumerate().filter(|(_, p)| p.weight.moves()) {
-            self.weight(&pair.weight, layout.pair_weights + i);
+            self.weight(&pair.weight, layout.pair_weights + layout.pair(i));
         }
-        for (i, edge) in r.edges.iter().enumerate().filter(|(_, e)| e.weight.moves()) {
-            if edge.weight.row().is_none() {
-                self.weight(&edge.weight, layout.edge_weights + i);
-            }
+        if self.by_eights() {
+            return self.edge_weights_by_eights();
+        }
+        for e in 0..r.edges.len() {
+            self.edge_weight_alone(e);
+        }
+    }
+
+    /// The weight of an edge, if it changes with the state and is not simply a value.
+    pub(super) fn edge_weight_alone(&mut self, e: usize) {
+        let weight = self.r.edges[e].weight;
+        if weight.moves() && weight.row().is_none() {
+            self.weight(&weight, self.layout.edge_weights + self.layout.edge(e));
         }
     }
 

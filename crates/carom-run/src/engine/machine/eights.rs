@@ -1,0 +1,375 @@
+//! Orders of large systems: eight equations of a class as one vector.
+//!
+//! Straight-line code per equation would be read from the second-level cache, at a fraction of the speed. Here the newest
+//! coefficients of all rows have *slots* side by side, ordered by class, so that the sources of eight equations are often
+//! neighbours, too, and one load; else one gather. At the end of an order the slots are copied to the octets of the pairs.
+
+use super::assembler::{Base, Mem, Op as Do, Rm, Width};
+use super::orders::Kind;
+use super::{Emitter, Target, base};
+use crate::engine::layout::WIDTH;
+use crate::engine::recurrence::{Equation, NONE, Scale, Stage, Weight};
+use crate::engine::tape::{ONE, Row};
+use std::ops::Range;
+
+/// Registers that hold k, 1/k and 1/2 throughout an order; scalar code does not use them.
+const ORDER: u8 = 29;
+const INVERSE: u8 = 30;
+const HALF: u8 = 31;
+/// The sum of an equation, and an operand; register 1 is taken by indices.
+const SUM: u8 = 2;
+const OPERAND: u8 = 3;
+
+impl Emitter<'_> {
+    /// Are equations evaluated by eights?
+    pub(super) fn by_eights(&self) -> bool {
+        self.target == Target::Single && self.octet == Width::Eight && !self.layout.slots.is_empty()
+    }
+
+    pub(super) fn order_by_eights(&mut self, kind: Kind) {
+        self.asm.forget();
+        for (x, place) in
+            [(ORDER, self.scale(0)), (INVERSE, self.scale(1)), (HALF, self.at(self.layout.numbers))]
+        {
+            self.asm.broadcast(x, place);
+        }
+        self.state_by_eights(kind);
+        let (r, layout) = (self.r, self.layout);
+        let stages = if kind == Kind::Last { r.last_stages } else { r.stages.len() };
+        let (mut groups, mut equation, mut pair, mut edge) = (layout.tables.groups.iter(), 0, 0, 0);
+        for stage in &r.stages[..stages] {
+            match *stage {
+                Stage::Equations(count) => {
+                    let end = equation + count as usize;
+                    while equation < end {
+                        let group = groups.next().expect("every equation is in a group");
+                        let equations = &r.equations[group.equations.clone()];
+                        equation += equations.len();
+                        let (pairs, edges) = equations
+                            .iter()
+                            .fold((pair, edge), |(p, e), x| (p + x.pairs as usize, e + x.edges as usize));
+                        if let Some([pair_at, edge_at]) = group.vector {
+                            self.equations(kind, equations, [pair, edge], [pair_at, edge_at]);
+                        } else {
+                            let (mut p, mut e) = (pair, edge);
+                            for x in equations {
+                                let (next_p, next_e) = (p + x.pairs as usize, e + x.edges as usize);
+                                self.equation(kind, x, p..next_p, e..next_e);
+                                (p, e) = (next_p, next_e);
+                            }
+                            self.asm.forget();
+                        }
+                        (pair, edge) = (pairs, edges);
+                    }
+                }
+                Stage::Solve { block, right_side, unknowns } => {
+                    for row in self.solve_block(block, right_side, unknowns) {
+                        self.keep_series(row);
+                    }
+                    self.asm.forget();
+                }
+            }
+        }
+        if kind != Kind::Last {
+            self.publish_by_eights();
+        }
+    }
+
+    /// Code that works on eight doubles.
+    fn wide(&mut self, emit: impl FnOnce(&mut Self)) {
+        let scalar = std::mem::replace(&mut self.asm.width, Width::Eight);
+        emit(self);
+        self.asm.width = scalar;
+    }
+
+    /// The elements at these places: side by side, one load; else a gather.
+    fn fetch(&mut self, x: u8, places: &[usize]) {
+        match neighbours(places) {
+            Some(first) => self.asm.load_anywhere(x, self.at(first)),
+            None => self.asm.gather(x, Base::Arena, indices(places)),
+        }
+    }
+
+    fn slots(&self, rows: impl Iterator<Item = Row>) -> Vec<usize> {
+        rows.map(|row| self.layout.slots[row as usize] as usize).collect()
+    }
+
+    /// Stores the newest coefficient of a row in its series, if it is watched.
+    pub(super) fn keep_series(&mut self, row: Row) {
+        if self.kept[row as usize] {
+            let x = self.asm.get(self.now(row), &[]);
+            let series = self.series(row);
+            self.asm.store(series, x);
+        }
+    }
+
+    /// Where coefficient k of a row with a series is.
+    fn series(&self, row: Row) -> Mem {
+        let place = self.place(row);
+        Mem(base(place), 8 * place.at as i32)
+    }
+
+    /// x_k = rate_{k−1} / k
+    fn state_by_eights(&mut self, kind: Kind) {
+        let (tape, layout) = (self.tape, self.layout);
+        let rates: Vec<Row> = tape
+            .rate
+            .iter()
+            .map(|rate| rate.row().unwrap_or_else(|| unreachable!("rates are rows")))
+            .collect();
+        for (g, rates) in rates.chunks(WIDTH).enumerate() {
+            let start = g * WIDTH;
+            // A rate that is a state variable is overwritten with its group.
+            if kind != Kind::First && rates.iter().any(|&rate| (rate as usize) < start) {
+                for (row, &rate) in (start as Row..).zip(rates) {
+                    let old =
+                        if (rate as usize) < tape.dimension { self.before(rate) } else { self.now(rate) };
+                    self.asm.load(0, old);
+                    let (inverse, slot, series) = (self.scale(1), self.now(row), self.series(row));
+                    self.asm.operate(Do::Multiply, 0, 0, Rm::Memory(inverse));
+                    self.asm.store(slot, 0);
+                    self.asm.store(series, 0);
+                }
+                continue;
+            }
+            let places: Vec<usize> = match kind {
+                Kind::First => rates.iter().map(|&r| layout.places[r as usize].index(0)).collect(),
+                _ => self.slots(rates.iter().copied()),
+            };
+            self.wide(|this| {
+                let (slots, series) = (this.now(start as Row), this.series(start as Row));
+                this.fetch(SUM, &places);
+                this.asm.operate(Do::Multiply, SUM, SUM, Rm::Register(INVERSE));
+                this.asm.store(slots, SUM);
+                this.asm.store(series, SUM);
+            });
+        }
+        let (clock, slot) = (self.scale(2), self.now(tape.dimension as Row));
+        self.asm.load(0, clock);
+        self.asm.store(slot, 0);
+        self.asm.forget();
+        self.keep_series(tape.dimension as Row);
+        self.asm.forget();
+    }
+
+    /// Up to eight equations of one class, whose pairs and edges begin with these, and are at these places of the tables.
+    fn equations(&mut self, kind: Kind, equations: &[Equation], first: [usize; 2], at: [usize; 2]) {
+        let (r, layout) = (self.r, self.layout);
+        let form = equations[0];
+        let (pairs, edges) = (form.pairs as usize, form.edges as usize);
+        self.wide(|this| {
+            let mut begun = false;
+            if kind != Kind::First {
+                for q in 0..pairs {
+                    let place = at[0] + q * WIDTH;
+                    if kind == Kind::Second {
+                        let x = if begun { OPERAND } else { SUM };
+                        let octet = layout.octets[0] + place * layout.stride;
+                        this.asm.load(x, Mem(Base::Octets, 8 * octet as i32 - 64));
+                        if r.pairs[first[0] + q].is_square() {
+                            this.asm.operate(Do::Multiply, x, x, Rm::Register(HALF));
+                        }
+                        let near = this.at(layout.near[0] + place);
+                        this.asm.operate(Do::Multiply, x, x, Rm::Memory(near));
+                        if begun {
+                            this.asm.operate(Do::Add, SUM, SUM, Rm::Register(x));
+                        }
+                    } else {
+                        let far = Mem(Base::Sums, 8 * (layout.sums + place) as i32);
+                        if begun {
+                            this.asm.operate(Do::Add, SUM, SUM, Rm::Memory(far));
+                        } else {
+                            this.asm.load(SUM, far);
+                        }
+                    }
+                    begun = true;
+                }
+                if begun && form.scale == Scale::Inverse {
+                    this.asm.operate(Do::Multiply, SUM, SUM, Rm::Register(INVERSE));
+                }
+            }
+            for q in 0..edges {
+                let edge = |lane: usize| &r.edges[first[1] + lane * edges + q];
+                let sources = this.slots((0..equations.len()).map(|lane| edge(lane).source));
+                let weight = Rm::Memory(this.at(layout.edge_weights + at[1] + q * WIDTH));
+                let one = edge(0).weight.is_one();
+                if !begun {
+                    this.fetch(SUM, &sources);
+                    if !one {
+                        this.asm.operate(Do::Multiply, SUM, SUM, weight);
+                    }
+                } else {
+                    match neighbours(&sources) {
+                        Some(first) if one => {
+                            let source = Rm::Memory(this.at(first));
+                            this.asm.operate(Do::Add, SUM, SUM, source);
+                        }
+                        _ => {
+                            this.fetch(OPERAND, &sources);
+                            if one {
+                                this.asm.operate(Do::Add, SUM, SUM, Rm::Register(OPERAND));
+                            } else {
+                                this.asm.operate(Do::Fused, SUM, OPERAND, weight);
+                            }
+                        }
+                    }
+                }
+                begun = true;
+            }
+            if !begun {
+                this.asm.zero(SUM);
+            }
+            if pairs == 0 && form.scale != Scale::One {
+                let scale = if form.scale == Scale::Inverse { INVERSE } else { ORDER };
+                this.asm.operate(Do::Multiply, SUM, SUM, Rm::Register(scale));
+            }
+            this.asm.store(this.now(form.out), SUM);
+        });
+        for e in equations {
+            self.keep_series(e.out);
+        }
+        self.asm.forget();
+    }
+
+    /// The operands of all pairs, from the slots to the octets.
+    fn publish_by_eights(&mut self) {
+        let octets = self.octet_rows();
+        let layout = self.layout;
+        self.wide(|this| {
+            for (c, sides) in octets.iter().enumerate() {
+                for (side, rows) in sides.iter().enumerate() {
+                    if side == 0 || *rows != sides[0] {
+                        let slots = this.slots(rows.iter().copied());
+                        this.fetch(SUM, &slots);
+                    }
+                    let octet = layout.octets[side] + c * WIDTH * layout.stride;
+                    this.asm.store(Mem(Base::Octets, 8 * octet as i32), SUM);
+                }
+            }
+        });
+    }
+
+    /// The operands of each octet's pairs; free lanes repeat the one before.
+    fn octet_rows(&self) -> Vec<[[Row; WIDTH]; 2]> {
+        let layout = self.layout;
+        let mut pairs: Vec<Option<usize>> = vec![None; layout.room];
+        for p in 0..self.r.pairs.len() {
+            pairs[layout.pair(p)] = Some(p);
+        }
+        pairs
+            .chunks(WIDTH)
+            .map(|octet| {
+                let mut last = [0; 2];
+                let mut rows = [[0; WIDTH]; 2];
+                for (lane, p) in octet.iter().enumerate() {
+                    if let Some(p) = p {
+                        last = [self.r.pairs[*p].a, self.r.pairs[*p].b];
+                    }
+                    (rows[0][lane], rows[1][lane]) = (last[0], last[1]);
+                }
+                rows
+            })
+            .collect()
+    }
+
+    /// w b_1 and w a_1, octet by octet.
+    pub(super) fn near_weights_by_eights(&mut self) {
+        let (layout, r) = (self.layout, self.r);
+        let mut squares: Vec<[Vec<usize>; 2]> = vec![Default::default(); layout.room / WIDTH];
+        for (p, pair) in r.pairs.iter().enumerate() {
+            squares[layout.pair(p) / WIDTH][usize::from(pair.is_square())].push(p);
+        }
+        for (c, [products, squares]) in squares.into_iter().enumerate() {
+            if !products.is_empty() && !squares.is_empty() {
+                self.asm.forget();
+                for p in products.into_iter().chain(squares) {
+                    self.near_weight(p);
+                }
+                continue;
+            }
+            let at = c * WIDTH;
+            self.wide(|this| {
+                let weights = this.at(layout.pair_weights + at);
+                for (side, other) in [1, 0].into_iter().enumerate().take(1 + usize::from(squares.is_empty()))
+                {
+                    this.asm
+                        .load(SUM, Mem(Base::Octets, 8 * (layout.octets[other] + at * layout.stride) as i32));
+                    this.asm.operate(Do::Multiply, SUM, SUM, Rm::Memory(weights));
+                    if !squares.is_empty() {
+                        this.asm.operate(Do::Add, SUM, SUM, Rm::Register(SUM));
+                    }
+                    this.asm.store(this.at(layout.near[side] + at), SUM);
+                }
+            });
+        }
+        self.asm.forget();
+    }
+
+    /// The weights of edges that change with the state.
+    pub(super) fn edge_weights_by_eights(&mut self) {
+        let (r, layout) = (self.r, self.layout);
+        let mut edge = 0;
+        for group in &layout.tables.groups {
+            let equations = &r.equations[group.equations.clone()];
+            let count = equations[0].edges as usize;
+            let own: Range<usize> = edge..edge + equations.iter().map(|e| e.edges as usize).sum::<usize>();
+            edge = own.end;
+            let Some([_, at]) = group.vector else {
+                for e in own {
+                    self.edge_weight_alone(e);
+                }
+                continue;
+            };
+            self.asm.forget();
+            for q in 0..count {
+                let weights: Vec<Weight> =
+                    (0..equations.len()).map(|lane| r.edges[own.start + lane * count + q].weight).collect();
+                if weights[0].moves() {
+                    self.wide(|this| this.weights_of_eight(&weights, layout.edge_weights + at + q * WIDTH));
+                }
+            }
+        }
+        self.asm.forget();
+    }
+
+    /// factor · constant · times₀ / over₀
+    fn weights_of_eight(&mut self, weights: &[Weight], into: usize) {
+        let layout = self.layout;
+        let w = weights[0];
+        let first = |row: Row| layout.places[row as usize].index(0);
+        let times: Vec<usize> = weights.iter().filter(|w| w.times != NONE).map(|w| first(w.times)).collect();
+        let over: Vec<usize> = weights.iter().filter(|w| w.over != NONE).map(|w| first(w.over)).collect();
+        if w.row().is_some() {
+            self.fetch(SUM, &times);
+        } else {
+            let literal = layout.literals.iter().position(|x| *x == w.factor).unwrap_or(0);
+            let literal = self.at(layout.numbers + literal);
+            if w.constant == ONE {
+                self.asm.broadcast(SUM, literal);
+            } else {
+                self.asm.broadcast(SUM, self.constant(w.constant));
+                if w.factor != 1.0 {
+                    self.asm.broadcast(OPERAND, literal);
+                    self.asm.operate(Do::Multiply, SUM, SUM, Rm::Register(OPERAND));
+                }
+            }
+            for (places, op) in [(times, Do::Multiply), (over, Do::Divide)] {
+                if !places.is_empty() {
+                    self.fetch(OPERAND, &places);
+                    self.asm.operate(op, SUM, SUM, Rm::Register(OPERAND));
+                }
+            }
+        }
+        self.asm.store(self.at(into), SUM);
+    }
+}
+
+/// The first of places side by side.
+fn neighbours(places: &[usize]) -> Option<usize> {
+    places.iter().enumerate().all(|(i, &at)| at == places[0] + i).then_some(places[0])
+}
+
+/// Eight indices; the last place is repeated if there are fewer.
+fn indices(places: &[usize]) -> [i32; WIDTH] {
+    std::array::from_fn(|lane| places[lane.min(places.len() - 1)] as i32)
+}
