@@ -4,7 +4,7 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use support::{carom, carom_in};
+use support::{carom, carom_in, carom_with};
 
 fn rows(folder: &Path, file: &str) -> Vec<Vec<String>> {
     let text = fs::read_to_string(folder.join(file)).unwrap();
@@ -304,4 +304,20 @@ fn outputs_and_events_can_be_chosen() {
         let ended = carom_in(folder.path(), &[&base[..], &[option, name]].concat()).expect(1);
         assert!(ended.stderr.contains(&format!("did you mean `{near}`?")), "{}", ended.stderr);
     }
+}
+
+#[test]
+fn a_sweep_warns_of_what_its_trajectories_alone_would_warn_of() {
+    let model = "coordinates = [\"x\"]\n[parameters]\nc = 1.0\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\ndissipation = \"c/2*x'^2\"\n[start]\nposition = { x = 1.0 }\n[run]\nuntil = 2.0\n";
+    let alone = carom_with(model, &["run", "-", "--set", "c=1e4"]).expect(0).stderr;
+    let warning = alone.lines().find(|line| line.contains("stiff")).unwrap();
+    let warning = warning.trim_start_matches("warning: ").split("  ").next().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("m.toml"), model).unwrap();
+    let sweep = ["sweep", "m.toml", "--vary", "c=1,10,1e4,2e4", "-o", "o.csv"];
+    let said = carom_in(folder.path(), &sweep).expect(0).stderr;
+    let expected = format!("warning: 2 of 4 trajectories, the first of them number 2: {warning}");
+    assert!(said.contains(&expected), "{said}\n{expected}");
+    let quiet = carom_in(folder.path(), &[&sweep[..], &["--quiet"]].concat()).expect(0).stderr;
+    assert_eq!(quiet, "");
 }

@@ -35,6 +35,8 @@ pub struct Outcome {
     pub impacts: Vec<Impact>,
     /// User events.
     pub events: Vec<EventRecord>,
+    /// What a user should know about it.
+    pub warnings: Vec<String>,
     /// As in [`crate::Audit`].
     pub hamiltonian_drift: f64,
     /// Steps taken.
@@ -268,6 +270,7 @@ impl<'p> Crew<'_, 'p> {
             impact_count: run.impact_count,
             impacts: std::mem::take(&mut run.motion.impacts),
             events: std::mem::take(&mut run.motion.events),
+            warnings: std::mem::take(&mut run.motion.warnings),
             hamiltonian_drift: run.hamiltonian_drift(),
             steps: run.steps,
         };
@@ -280,6 +283,7 @@ impl<'p> Crew<'_, 'p> {
         run.time = time;
         run.steps = ledger.steps;
         run.squeeze.set_largest(ledger.peak);
+        run.smooth_steps = ledger.smooth;
         (run.worst_energy, run.energy_scale) = (ledger.worst, ledger.scale);
         for (kept, seen) in run.greatest_sizes().zip(&ledger.greatest) {
             *kept = *seen;
@@ -296,6 +300,7 @@ impl<'p> Crew<'_, 'p> {
         let sides = std::iter::repeat_n(1.0, run.walls.len()).chain(signs);
         ledger.sides.iter_mut().zip(sides).for_each(|(side, sign)| *side = sign);
         ledger.peak = run.squeeze.largest();
+        ledger.smooth = run.smooth_steps;
         ledger.expected = run.expected_energy;
         (ledger.worst, ledger.scale) = (run.worst_energy, run.energy_scale);
         for (kept, seen) in ledger.greatest.iter_mut().zip(run.greatest_sizes()) {

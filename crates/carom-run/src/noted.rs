@@ -1,9 +1,10 @@
 //! What every step notes of its start, evaluated along with its series: energies for the audit, sizes of gaps, residuals
 //! of rows. With it an uneventful step needs no frame.
 
-use crate::engine::{Balance, Duty};
+use crate::engine::{Balance, Duty, Smooth};
 use crate::project::{DRIFT, SMALL, relative};
 use crate::run::{Halt, Run};
+use crate::step::{SMOOTH, STIFF_STEPS};
 
 /// Where the noted values of a leg are; the order is `Layout::noted`'s.
 #[derive(Clone, Copy, Default)]
@@ -48,6 +49,7 @@ impl Run<'_> {
                 work: self.program.has_work.then(|| 2 * self.size()),
             }),
             drift: DRIFT,
+            smooth: Some(Smooth { variables: 2 * self.size(), part: SMOOTH, steps: STIFF_STEPS }),
             ..Duty::default()
         };
         if rows > 0 {

@@ -8,9 +8,9 @@ use crate::run::{Halt, Run, Series, Side};
 use carom_mech::model::Method;
 
 /// Steps shorter than this part of the motion's own time scale …
-const SMOOTH: f64 = 1e-3;
+pub(crate) const SMOOTH: f64 = 1e-3;
 /// … so many times in a row mean that the model is stiff.
-const STIFF_STEPS: u32 = 1_000;
+pub(crate) const STIFF_STEPS: u32 = 1_000;
 /// Steps at least, where an exponential occurs: far from its centre a pulse exp(−x²) is zero to all orders, and no series
 /// shows that it comes. Pulses narrower than a few thousandths of the run still need a `from` and `until` near them.
 const LOOKS: f64 = 1000.0;
@@ -83,7 +83,7 @@ impl Run<'_> {
             bend = bend.max(2.0 * second.abs());
         });
         let smooth = rate > 0.0 && h * bend < SMOOTH * rate;
-        self.smooth_steps = if smooth { self.smooth_steps + 1 } else { 0 };
+        self.smooth_steps = if smooth { self.smooth_steps.saturating_add(1) } else { 0 };
         if self.smooth_steps == STIFF_STEPS {
             let time = self.time.value();
             self.warn(format!(

@@ -74,6 +74,7 @@ fn same(name: &str, columns: &Columns, outcome: &Outcome, motion: &Motion) {
     assert_eq!(outcome.impact_count, motion.impacts.len() as u64, "{name}");
     assert_eq!(outcome.impacts, motion.impacts, "{name}");
     assert_eq!(outcome.events, motion.events, "{name}");
+    assert_eq!(outcome.warnings, motion.warnings, "{name}");
     assert_eq!(outcome.steps, motion.audit.steps, "{name}");
     assert_eq!(outcome.hamiltonian_drift.to_bits(), motion.audit.hamiltonian_drift.to_bits(), "{name}");
     if motion.time.is_empty() {
@@ -314,4 +315,22 @@ fn wide_starts_of_the_double_pendulum_meet_their_wall_alike() {
     let (program, options) = gallery("double_pendulum_wall");
     let quiet = compare("double pendulum", &program, &starts(&options, 40, 1.5, 5.0));
     assert!(quiet > 0.9, "lanes take nearly all steps: {quiet}");
+}
+
+#[test]
+fn stiff_trajectories_carry_the_warning_of_single_runs_and_the_others_do_not() {
+    // The damper's rate c = 0.06 … 1.6e5 dictates the step long after its part of the motion has decayed.
+    let text = "coordinates = [\"x\"]\n[parameters]\nc = 1.0\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\ndissipation = \"c/2*x'^2\"\n[wall.floor]\ngap = \"x + 0.1\"\n[start]\nposition = { x = 1.0 }\n[run]\nuntil = 2.0\n";
+    let (program, options) = common::program(text);
+    let mut all = starts(&options, 24, 0.5, 2.0);
+    for (i, options) in all.iter_mut().enumerate() {
+        options.parameters[0] = 0.0625 * 1.9_f64.powi(i as i32);
+        options.until = (2e4 / options.parameters[0]).min(2.0);
+        options.sampling = Sampling::At(vec![options.until]);
+    }
+    let quiet = compare("damper", &program, &all);
+    assert!(quiet > 0.9, "lanes take nearly all steps: {quiet}");
+    let warned = |o: &Options| simulate(&program, o).unwrap().warnings.iter().any(|w| w.contains("stiff"));
+    let stiff = all.iter().filter(|o| warned(o)).count();
+    assert!(stiff > 4 && stiff < 20, "{stiff}");
 }

@@ -89,6 +89,11 @@ impl Choice {
             error: outcome.stop.detail.filter(|_| !outcome.stop.reason.is_complete()).unwrap_or_default(),
             ..Record::default()
         };
+        for warning in outcome.warnings {
+            if record.warnings.iter().all(|known| kind(known) != kind(&warning)) {
+                record.warnings.push(warning);
+            }
+        }
         for &event in &self.events {
             let mut times = outcome.events.iter().filter(|e| e.event == event).map(|e| e.time);
             let first = times.next();
@@ -114,6 +119,11 @@ impl Choice {
         }
         record
     }
+}
+
+/// Warnings that differ only from their first number on are of one kind.
+pub fn kind(warning: &str) -> &str {
+    warning.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default()
 }
 
 /// Everything a column can be made of, by its name in the table of a run; the outputs first.

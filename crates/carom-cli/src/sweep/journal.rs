@@ -2,7 +2,7 @@
 //! order. A record cut short by a crash or a full disk is recognised by its length or checksum and dropped.
 //!
 //! ```text
-//! "carom sweep 2\n"  fingerprint (8 bytes)   [ length (4)  checksum (8)  payload ]*       little endian
+//! "carom sweep 3\n"  fingerprint (8 bytes)   [ length (4)  checksum (8)  payload ]*       little endian
 //! ```
 
 use super::record::Record;
@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-const MAGIC: &[u8; 14] = b"carom sweep 2\n";
+const MAGIC: &[u8; 14] = b"carom sweep 3\n";
 const HEAD: u64 = MAGIC.len() as u64 + 8;
 /// Length and checksum.
 const HEAD_OF_RECORD: usize = 12;

@@ -17,12 +17,12 @@ mod vary;
 use crate::args::Sweep;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::load::load;
+use crate::load::{self, load};
 use crate::simulate::{Prepared, prepare};
 use crate::summary::{count, duration};
 use crate::write;
 use carom::run::Fleet;
-use carom::{Model, Options};
+use carom::{Diagnostic, Model, Options};
 use choice::Choice;
 use cpu_time::ProcessTime;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -127,6 +127,7 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         _ if !args.json => layout.print(&spool.path)?,
         _ => {}
     }
+    load::report(&tally.warnings(), &file, args.model.quiet);
     let next = tally.trajectories;
     let complete = next == plan.count;
     if complete {
@@ -253,21 +254,41 @@ struct Tally {
     trajectories: u64,
     stops: BTreeMap<&'static str, u64>,
     impacts: u64,
+    /// By kind: how many have one, which is the first, and what it says.
+    warnings: BTreeMap<String, (u64, u64, String)>,
 }
 
 impl Tally {
     fn add(&mut self, record: &Record) {
+        for warning in &record.warnings {
+            let known = self.warnings.entry(choice::kind(warning).to_owned());
+            known.or_insert_with(|| (0, self.trajectories, warning.clone())).0 += 1;
+        }
         self.trajectories += 1;
         *self.stops.entry(record.stop_name()).or_default() += 1;
         self.impacts += record.impacts;
     }
 
     fn merge(&mut self, other: Tally) {
+        for (kind, (n, first, warning)) in other.warnings {
+            self.warnings.entry(kind).or_insert((0, self.trajectories + first, warning)).0 += n;
+        }
         self.trajectories += other.trajectories;
         for (stop, n) in other.stops {
             *self.stops.entry(stop).or_default() += n;
         }
         self.impacts += other.impacts;
+    }
+
+    /// What the trajectories warn of.
+    fn warnings(&self) -> Vec<Diagnostic> {
+        let sentence = |(n, first, warning): &(u64, u64, String)| {
+            Diagnostic::warning(match self.trajectories {
+                1 => warning.clone(),
+                all => format!("{n} of {all} trajectories, the first of them number {first}: {warning}"),
+            })
+        };
+        self.warnings.values().map(sentence).collect()
     }
 
     /// What there is now, `fresh` of it made in this run.

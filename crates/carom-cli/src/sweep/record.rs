@@ -1,7 +1,7 @@
 //! What a sweep keeps of one trajectory, and its bytes in the journal.
 //!
 //! ```text
-//! stop (1)  time (8)  impacts (8)  drift (8)  numbers  fired  error  struck  happened      lists: length (4), elements
+//! stop (1)  time (8)  impacts (8)  drift (8)  numbers  fired  error  warnings  struck  happened      lists: length (4), elements
 //! ```
 
 use carom::StopReason;
@@ -41,6 +41,8 @@ pub struct Record {
     pub fired: Vec<Fired>,
     /// What went wrong.
     pub error: String,
+    /// What a user should know about it, one of each kind.
+    pub warnings: Vec<String>,
     /// Impacts, if asked for: one per wall that was hit.
     pub struck: Vec<Happening>,
     /// The chosen events.
@@ -96,8 +98,9 @@ impl Record {
             out.extend(fired.first.to_le_bytes());
             out.extend(fired.last.to_le_bytes());
         }
-        length(out, self.error.len());
-        out.extend(self.error.as_bytes());
+        text(out, &self.error);
+        length(out, self.warnings.len());
+        self.warnings.iter().for_each(|warning| text(out, warning));
         for list in [&self.struck, &self.happened] {
             length(out, list.len());
             for happening in list {
@@ -124,6 +127,7 @@ impl Record {
             numbers: bytes.numbers()?,
             fired: bytes.list(|b| Some(Fired { count: b.u64()?, first: b.f64()?, last: b.f64()? }))?,
             error: bytes.text()?,
+            warnings: bytes.list(Bytes::text)?,
             struck: bytes.list(Bytes::happening)?,
             happened: bytes.list(Bytes::happening)?,
         };
@@ -133,6 +137,11 @@ impl Record {
 
 fn length(out: &mut Vec<u8>, n: usize) {
     out.extend((n as u32).to_le_bytes());
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    length(out, text.len());
+    out.extend(text.as_bytes());
 }
 
 fn numbers(out: &mut Vec<u8>, values: &[f64]) {
@@ -197,6 +206,7 @@ pub mod tests {
             hamiltonian_drift: 1e-16,
             fired: vec![Fired { count: i, first: 0.1, last: 0.2 }; (i % 2) as usize],
             error: if i.is_multiple_of(2) { String::new() } else { "what, \"really\"?".into() },
+            warnings: vec!["stiff".into(); (i % 3) as usize],
             struck: vec![happening.clone(); (i % 3) as usize],
             happened: vec![happening; (i % 4) as usize],
         }

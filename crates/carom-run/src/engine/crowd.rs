@@ -74,6 +74,9 @@ pub(crate) struct Crowd<const W: usize> {
     powers: Vec<Wide<W>>,
     /// Lanes whose step must be looked at.
     restless: [u64; W],
+    /// Lanes whose step is far shorter than the motion's own time scale, and how many there were in a row.
+    calm: [u64; W],
+    smooth: [u32; W],
     /// Per watched function.
     sides: Vec<Wide<W>>,
     peak: Wide<W>,
@@ -121,6 +124,8 @@ impl<const W: usize> Crowd<W> {
             powers: vec![Wide::ZERO; taylor.order.max(1)],
             longest: Wide::ZERO,
             restless: [0; W],
+            calm: [0; W],
+            smooth: [0; W],
             peak: Wide::ZERO,
             expected: Wide::ZERO,
             worst: Wide::ZERO,
@@ -189,6 +194,28 @@ impl<const W: usize> Crowd<W> {
             let hopeless = !((natural.0[i] >= shortest) & (self.size.0[i] > 0.0));
             self.restless[i] = u64::from(hopeless);
         }
+        self.calm(natural);
+    }
+
+    /// Which lanes take a step of `Duty::smooth`.
+    #[inline(always)]
+    fn calm(&mut self, natural: Wide<W>) {
+        let Some(smooth) = self.duty.smooth else { return };
+        let (mut rate, mut bend) = (Wide::<W>::ZERO, Wide::<W>::ZERO);
+        for i in 0..smooth.variables {
+            let row = self.lanes.row(i as Row);
+            rate = row[1].zip(rate, |c, r| if c.abs() > r { c.abs() } else { r });
+            bend = row[2].zip(bend, |c, b| if 2.0 * c.abs() > b { 2.0 * c.abs() } else { b });
+        }
+        for i in 0..W {
+            let calm = (rate.0[i] > 0.0) & (natural.0[i] * bend.0[i] < smooth.part * rate.0[i]);
+            self.calm[i] = u64::from(calm);
+        }
+    }
+
+    /// How many steps of `Duty::smooth` in a row there are with this one.
+    fn smooth_with(&self, lane: usize) -> u32 {
+        if self.calm[lane] != 0 { self.smooth[lane].saturating_add(1) } else { 0 }
     }
 
     /// The balance at the start of the step.
@@ -322,9 +349,14 @@ impl<const W: usize> Crowd<W> {
                 }
                 self.steps[lane] += 1;
                 steps += 1;
-                if self.restless[lane] != 0 || self.lanes.unhealthy[lane] {
+                let smooth = self.smooth_with(lane);
+                let noted = self.duty.smooth.is_some_and(|duty| duty.steps == smooth);
+                if self.restless[lane] != 0 || self.lanes.unhealthy[lane] || noted {
                     self.attend(lane, handler);
-                } else if self.size.0[lane] == self.left.0[lane] {
+                    continue;
+                }
+                self.smooth[lane] = smooth;
+                if self.size.0[lane] == self.left.0[lane] {
                     self.arrive(lane, handler);
                 }
             }
@@ -365,6 +397,7 @@ impl<const W: usize> Crowd<W> {
         match verdict {
             Verdict::Pass => {
                 self.write_sides(lane);
+                self.smooth[lane] = self.smooth_with(lane);
                 if size == self.left.0[lane] {
                     self.arrive(lane, handler);
                 }
@@ -445,6 +478,7 @@ impl<const W: usize> Crowd<W> {
         ledger.worst = self.worst.0[lane];
         ledger.scale = self.scale.0[lane];
         ledger.greatest.iter_mut().zip(&self.greatest).for_each(|(x, wide)| *x = wide.0[lane]);
+        ledger.smooth = self.smooth[lane];
     }
 
     fn write_ledger(&mut self, lane: usize) {
@@ -458,6 +492,7 @@ impl<const W: usize> Crowd<W> {
         self.worst.0[lane] = ledger.worst;
         self.scale.0[lane] = ledger.scale;
         self.greatest.iter_mut().zip(&ledger.greatest).for_each(|(wide, x)| wide.0[lane] = *x);
+        self.smooth[lane] = ledger.smooth;
     }
 
     fn write_sides(&mut self, lane: usize) {

@@ -34,6 +34,19 @@ pub struct Duty {
     pub residuals: Vec<(usize, usize)>,
     /// See `residuals`.
     pub drift: f64,
+    /// Steps to count.
+    pub smooth: Option<Smooth>,
+}
+
+/// Steps h with h |ẍ| < part · |ẋ|, the largest of each over some of the state: far shorter than the motion's own time scale.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Smooth {
+    /// So many of the first state variables.
+    pub variables: usize,
+    /// See above.
+    pub part: f64,
+    /// The step that makes so many in a row is looked at.
+    pub steps: u32,
 }
 
 /// value = expected + work, up to rounding of the terms.
@@ -68,6 +81,8 @@ pub struct Ledger {
     pub scale: f64,
     /// The greatest values of `Duty::greatest` so far.
     pub greatest: Vec<f64>,
+    /// How many steps of `Duty::smooth` there were in a row.
+    pub smooth: u32,
 }
 
 /// Where a lane starts.

@@ -59,7 +59,7 @@ mod tape;
 mod taylor;
 mod time;
 
-pub use ensemble::{Balance, Duty, Ensemble, Handler, LaneStart, LaneStep, Leave, Ledger, Verdict};
+pub use ensemble::{Balance, Duty, Ensemble, Handler, LaneStart, LaneStep, Leave, Ledger, Smooth, Verdict};
 pub use flow::{Flow, horner};
 pub use rk4::Rk4;
 pub use simd::Instructions;
