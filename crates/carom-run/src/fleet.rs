@@ -66,8 +66,6 @@ struct Line {
     key: LegKey,
     tolerance: f64,
     ensemble: Ensemble,
-    /// Do its equations limit the length of a step?
-    bounded: bool,
 }
 
 /// Where trajectories come from, where outcomes go, and whether to go on.
@@ -111,7 +109,6 @@ impl<'p> Fleet<'p> {
             runs: &mut self.runs,
             riders: Vec::new(),
             key: LegKey::default(),
-            bounded: false,
             stopped: false,
             attended: 0,
             waiting: None,
@@ -135,7 +132,6 @@ impl<'p> Fleet<'p> {
         let steps = match &mut line {
             Some(line) => {
                 crew.key.clone_from(&line.key);
-                crew.bounded = line.bounded;
                 line.ensemble.run(&mut crew)
             }
             None => {
@@ -161,13 +157,12 @@ impl Line {
         }
         let tape = run.program.leg(&run.key).ok()?;
         let (duty, taylor) = (run.duty(), run.taylor);
-        let bounded = tape.has_exponentials();
         let ensemble = match kind {
             Kind::Best => Ensemble::new(tape, taylor, duty),
             Kind::Wide => Ensemble::wide(tape, taylor, duty),
             Kind::With(instructions) => Ensemble::with(instructions, tape, taylor, duty)?,
         };
-        Some(Line { key: run.key.clone(), tolerance: run.options.tolerance, ensemble, bounded })
+        Some(Line { key: run.key.clone(), tolerance: run.options.tolerance, ensemble })
     }
 }
 
@@ -179,7 +174,6 @@ struct Crew<'a, 'p> {
     /// Which trajectory is in which lane.
     riders: Vec<u64>,
     key: LegKey,
-    bounded: bool,
     stopped: bool,
     /// Steps of lanes that single runs took over.
     attended: u64,
@@ -295,7 +289,6 @@ impl<'p> Crew<'_, 'p> {
         let run = &mut self.runs[lane];
         ledger.steps = run.steps;
         ledger.most_steps = run.options.max_steps;
-        ledger.longest = if self.bounded { run.longest_step() } else { f64::INFINITY };
         let signs = run.surfaces.iter().chain(&run.events).map(|side| side.sign);
         let sides = std::iter::repeat_n(1.0, run.walls.len()).chain(signs);
         ledger.sides.iter_mut().zip(sides).for_each(|(side, sign)| *side = sign);

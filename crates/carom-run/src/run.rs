@@ -76,8 +76,6 @@ pub(crate) struct Space {
     flow: Flow,
     /// Of the fixed-step method, when it is used.
     fixed: Option<Rk4>,
-    /// Do exponentials occur?
-    exponentials: bool,
 }
 
 /// The workspaces of all kinds of legs met so far, and which one is in use.
@@ -91,11 +89,6 @@ pub(crate) struct Spaces {
 impl Spaces {
     pub fn clear(&mut self) {
         *self = Spaces::default();
-    }
-
-    /// Do exponentials occur in the leg in use?
-    pub fn has_exponentials(&self) -> bool {
-        self.list[self.current].exponentials
     }
 
     /// The series of the leg in use.
@@ -275,12 +268,7 @@ impl<'p> Run<'p> {
         flow.set_parameters(&leg_parameters(&self.key, &self.parameters, offset));
         self.spaces.current = self.spaces.list.len();
         self.spaces.places.insert(self.key.clone(), self.spaces.current);
-        self.spaces.list.push(Space {
-            key: self.key.clone(),
-            exponentials: flow.tape().has_exponentials(),
-            flow,
-            fixed: None,
-        });
+        self.spaces.list.push(Space { key: self.key.clone(), flow, fixed: None });
         Ok(())
     }
 

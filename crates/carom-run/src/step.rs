@@ -11,9 +11,6 @@ use carom_mech::model::Method;
 pub(crate) const SMOOTH: f64 = 1e-3;
 /// … so many times in a row mean that the model is stiff.
 pub(crate) const STIFF_STEPS: u32 = 1_000;
-/// Steps at least, where an exponential occurs: far from its centre a pulse exp(−x²) is zero to all orders, and no series
-/// shows that it comes. Pulses narrower than a few thousandths of the run still need a `from` and `until` near them.
-const LOOKS: f64 = 1000.0;
 
 impl Run<'_> {
     /// Are steps Taylor steps, whose series note what the loop wants to know?
@@ -60,18 +57,10 @@ impl Run<'_> {
             return Err(self.singular_step(h));
         }
         self.notice_stiffness(h);
-        if self.spaces.has_exponentials() {
-            h = h.min(self.longest_step());
-        }
         if let Some(knot) = self.next_knot {
             h = h.min(Time::new(knot).minus(self.time)).max(0.0);
         }
-        Ok(h.min(left))
-    }
-
-    /// No step is longer where an exponential occurs.
-    pub fn longest_step(&self) -> f64 {
-        (self.options.until - self.options.start.time) / LOOKS
+        Ok(self.flow().cut(h.min(left)))
     }
 
     /// A step far below |ẋ|/|ẍ|, again and again: something that has long decayed dictates it.

@@ -237,6 +237,31 @@ fn both_sides_of_the_legendre_transform_go_in_lanes() {
     }
 }
 
+/// A ball that is kicked by a short pulse and bounces on soft, exponential ground.
+const KICKED: &str = r#"
+name = "kicked"
+coordinates = ["x", "y"]
+[energy]
+kinetic = "x'^2/2 + y'^2/2"
+potential = "9.81*y + exp(-30*y)"
+[force.kick]
+generalized = { x = "50*exp(-1e4*(t - 1.5)^2)" }
+[wall.side]
+gap = "1.2 - x"
+[start]
+position = { x = 0.2, y = 1.0 }
+velocity = { x = 0.1 }
+[run]
+until = 3.0
+"#;
+
+#[test]
+fn exponentials_shorten_steps_alike() {
+    let (program, options) = common::program(KICKED);
+    let quiet = compare("kicked", &program, &starts(&options, 24, 0.1, 3.0));
+    assert!(quiet > 0.5, "{quiet}");
+}
+
 #[test]
 fn constrained_hamiltonians_go_in_lanes() {
     let (program, options) = common::program(ROD);

@@ -9,6 +9,7 @@
 
 use super::element::{Element, Wide};
 use super::ensemble::{Duty, Handler, LaneStart, LaneStep, Leave, Ledger, Series, Verdict};
+use super::exponent::cut;
 use super::lanes::Lanes;
 use super::simd::{Kernel, Level, dispatch};
 use super::tape::{Row, Tape, Value};
@@ -69,7 +70,6 @@ pub(crate) struct Crowd<const W: usize> {
     /// Time left, then the step.
     left: Wide<W>,
     size: Wide<W>,
-    longest: Wide<W>,
     /// The step, its square, …
     powers: Vec<Wide<W>>,
     /// Lanes whose step must be looked at.
@@ -122,7 +122,6 @@ impl<const W: usize> Crowd<W> {
             left: Wide::ZERO,
             size: Wide::ZERO,
             powers: vec![Wide::ZERO; taylor.order.max(1)],
-            longest: Wide::ZERO,
             restless: [0; W],
             calm: [0; W],
             smooth: [0; W],
@@ -153,7 +152,7 @@ impl<const W: usize> Crowd<W> {
         dispatch(self.level, Round(self));
     }
 
-    /// As `Taylor::step_size`, then cut to the longest step and the time left.
+    /// As `Taylor::step_size`, then cut to the time left and for exponentials.
     #[inline(always)]
     fn step_sizes(&mut self) {
         let n = self.lanes.order;
@@ -187,7 +186,12 @@ impl<const W: usize> Crowd<W> {
         }
         let factor = self.taylor.factor;
         let natural = rho.map(|r| r * factor);
-        self.size = natural.zip(self.longest, smaller).zip(self.left, smaller);
+        self.size = natural.zip(self.left, smaller);
+        for exponent in 0..self.lanes.tape.recurrence.exponents.len() {
+            for i in 0..W {
+                self.size.0[i] = cut(self.size.0[i], n, |k| self.lanes.exponent(exponent, k, i));
+            }
+        }
         for i in 0..W {
             let shortest = SHORTEST * self.time.hi.0[i].abs().max(1e-3);
             // Also true for what is not a number.
@@ -446,8 +450,7 @@ impl<const W: usize> Crowd<W> {
         greatest.resize(self.duty.greatest.len(), 0.0);
         sides.clear();
         sides.resize(tape.watched.len(), 0.0);
-        start.ledger =
-            Ledger { most_steps: u64::MAX, longest: f64::INFINITY, sides, greatest, ..Ledger::default() };
+        start.ledger = Ledger { most_steps: u64::MAX, sides, greatest, ..Ledger::default() };
         self.active[lane] = handler.board(lane, start);
         if !self.active[lane] {
             self.next_time.set(lane, self.end.get(lane));
@@ -471,7 +474,6 @@ impl<const W: usize> Crowd<W> {
         let ledger = &mut self.ledger;
         ledger.steps = self.steps[lane];
         ledger.most_steps = self.most_steps[lane];
-        ledger.longest = self.longest.0[lane];
         ledger.sides.iter_mut().zip(&self.sides).for_each(|(x, wide)| *x = wide.0[lane]);
         ledger.peak = self.peak.0[lane];
         ledger.expected = self.expected.0[lane];
@@ -486,7 +488,6 @@ impl<const W: usize> Crowd<W> {
         let ledger = &self.ledger;
         self.steps[lane] = ledger.steps;
         self.most_steps[lane] = ledger.most_steps;
-        self.longest.0[lane] = ledger.longest;
         self.next_peak.0[lane] = ledger.peak;
         self.expected.0[lane] = ledger.expected;
         self.worst.0[lane] = ledger.worst;
@@ -517,6 +518,10 @@ impl<const W: usize> Series for Lanes<W> {
     }
     fn noted(&self, i: usize, lane: usize) -> f64 {
         self.noted[i].0[lane]
+    }
+    #[inline(always)]
+    fn exponent(&self, i: usize, k: usize, lane: usize) -> f64 {
+        self.row(self.tape.recurrence.exponents[i])[k].0[lane]
     }
     fn state_at(&self, lane: usize, h: f64, into: &mut [f64]) {
         let mut powers = vec![0.0; self.order];

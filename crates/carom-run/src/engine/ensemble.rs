@@ -67,8 +67,6 @@ pub struct Ledger {
     pub steps: u64,
     /// The trajectory is taken out of its lane before it begins more.
     pub most_steps: u64,
-    /// No step is longer.
-    pub longest: f64,
     /// Per watched function: ±1, the side it is on; 0: every step is looked at.
     pub sides: Vec<f64>,
     /// The greatest value of the first watched functions; never below 0.
@@ -169,7 +167,12 @@ impl LaneStep<'_> {
 
     /// Gives a single workspace of the same tape and order the series of this step, as if it had made them.
     pub fn give(&self, flow: &mut Flow) {
-        flow.adopt(|i, into| self.state(i, into), |i, into| self.watched(i, into), |i| self.noted(i));
+        flow.adopt(
+            |i, into| self.state(i, into),
+            |i, into| self.watched(i, into),
+            |i| self.noted(i),
+            |i, k| self.series.exponent(i, k, self.lane),
+        );
     }
 }
 
@@ -192,6 +195,8 @@ pub(super) trait Series {
     fn state(&self, i: usize, lane: usize, into: &mut [f64]);
     fn watched(&self, i: usize, lane: usize, into: &mut [f64]);
     fn noted(&self, i: usize, lane: usize) -> f64;
+    /// Coefficient k of exponent i.
+    fn exponent(&self, i: usize, k: usize, lane: usize) -> f64;
     fn state_at(&self, lane: usize, h: f64, into: &mut [f64]);
 }
 

@@ -39,6 +39,7 @@ mod crowd;
 mod element;
 mod elimination;
 mod ensemble;
+mod exponent;
 mod factor;
 mod first;
 mod flow;

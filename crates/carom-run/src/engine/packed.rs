@@ -105,6 +105,11 @@ impl Packed {
         }
     }
 
+    /// One coefficient, written from elsewhere.
+    pub(crate) fn set(&mut self, place: Place, k: usize, x: f64) {
+        flat_mut(&mut self.arena)[place.index(k)] = x;
+    }
+
     /// Coefficient 0 of a value.
     pub(crate) fn first(&self, value: Value) -> f64 {
         self.doubles()[match value {

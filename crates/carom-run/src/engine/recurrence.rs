@@ -113,6 +113,8 @@ pub(crate) struct Recurrence {
     pub last_pairs: usize,
     /// Rows of the tape plus right sides of blocks.
     pub rows: usize,
+    /// The u of every exp(u).
+    pub exponents: Vec<Row>,
     /// Which row each Euler derivative belongs to.
     euler: HashMap<Row, Row>,
 }
@@ -242,7 +244,10 @@ impl Recurrence {
                 self.derived(*sinh, *du, *cosh, 1.0);
                 self.derived(*cosh, *du, *sinh, 1.0);
             }
-            Op::Exp { du, out, .. } => self.derived(*out, *du, *out, 1.0),
+            Op::Exp { du, out, .. } => {
+                self.exponents.push(self.euler[du]);
+                self.derived(*out, *du, *out, 1.0);
+            }
             Op::Tan { du, tan, weight: w, hyperbolic, .. } => {
                 self.derived(*tan, *du, *w, 1.0);
                 let sign = if *hyperbolic { -1.0 } else { 1.0 };

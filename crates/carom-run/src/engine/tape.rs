@@ -149,11 +149,6 @@ pub(crate) type CodeKey = (usize, Target, Level);
 pub(crate) type MachineCode = Option<Arc<(Code, Program)>>;
 
 impl Tape {
-    /// Does an exponential of something that moves occur? It may be zero to all orders here and not elsewhere.
-    pub(crate) fn has_exponentials(&self) -> bool {
-        self.ops.iter().any(|op| matches!(op, Op::Exp { start: Start::Function(..), .. }))
-    }
-
     /// Compiles a system.
     ///
     /// # Errors
