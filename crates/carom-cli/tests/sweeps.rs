@@ -321,3 +321,25 @@ fn a_sweep_warns_of_what_its_trajectories_alone_would_warn_of() {
     let quiet = carom_in(folder.path(), &[&sweep[..], &["--quiet"]].concat()).expect(0).stderr;
     assert_eq!(quiet, "");
 }
+
+#[test]
+fn thousands_of_impacts_per_trajectory_are_all_in_the_second_table() {
+    let model = "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\n[wall.l]\ngap = \"x\"\n[wall.r]\ngap = \"1 - x\"\n[start]\nposition = { x = 0.5 }\n[run]\nuntil = 1000.25\n";
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("m.toml"), model).unwrap();
+    let sweep = ["sweep", "m.toml", "--vary", "x'=0.5,2,1,4", "--impacts", "--quiet", "-o", "o.csv"];
+    carom_in(folder.path(), &sweep).expect(0);
+    let table = rows(folder.path(), "o.impacts.csv");
+    let mut at = 1;
+    for (i, v) in [0.5f64, 2.0, 1.0, 4.0].into_iter().enumerate() {
+        // From the middle of a box of width 1: the k-th impact is at (k + ½)/v.
+        let count = (1000.25 * v + 0.5).floor() as usize;
+        for (k, row) in table[at..at + count].iter().enumerate() {
+            assert_eq!((row[0].as_str(), row[2].as_str()), (&*i.to_string(), ["r", "l"][k % 2]));
+            let time: f64 = row[1].parse().unwrap();
+            assert!((time - (k as f64 + 0.5) / v).abs() < 1e-12 * 1000.0, "{row:?}");
+        }
+        at += count;
+    }
+    assert_eq!(at, table.len());
+}

@@ -22,6 +22,9 @@ use crate::run::{Halt, Run, Series};
 use carom_mech::model::Method;
 use std::sync::Arc;
 
+/// So many impacts of a trajectory under way are offered at a time.
+const PAGE: usize = 64;
+
 /// What became of a trajectory.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
@@ -31,7 +34,7 @@ pub struct Outcome {
     pub values: Vec<f64>,
     /// How many impacts there were.
     pub impact_count: u64,
-    /// The impacts, if they were asked for.
+    /// The impacts, if they were asked for, that [`Traffic::impacts`] has not taken before.
     pub impacts: Vec<Impact>,
     /// User events.
     pub events: Vec<EventRecord>,
@@ -74,6 +77,12 @@ pub trait Traffic {
     fn next(&mut self) -> Option<(u64, Options)>;
     /// Takes what became of a trajectory; in the order they end.
     fn take(&mut self, index: u64, outcome: Result<Outcome, SimulateError>);
+    /// Offered some impacts of a trajectory that is under way, in order: if taken, they are forgotten here.
+    fn impacts(&mut self, _index: u64, _impacts: &[Impact]) -> bool {
+        false
+    }
+    /// A trajectory is simulated once more from its start: what was offered of it before is void.
+    fn again(&mut self, _index: u64) {}
     /// Asked now and then; if not, what is under way is dropped.
     fn goes_on(&mut self) -> bool {
         true
@@ -232,7 +241,12 @@ impl<'p> Crew<'_, 'p> {
             }
             let traffic = &mut self.traffic;
             match self.runs[lane].turn(&mut |_| traffic.goes_on()) {
-                Ok(false) => {}
+                Ok(false) => {
+                    let impacts = &mut self.runs[lane].motion.impacts;
+                    if impacts.len() >= PAGE && traffic.impacts(self.riders[lane], impacts) {
+                        impacts.clear();
+                    }
+                }
                 Ok(true) => {
                     self.conclude(lane, Halt { reason: StopReason::Reached, detail: None });
                     return false;
@@ -303,6 +317,7 @@ impl<'p> Crew<'_, 'p> {
 
     /// The whole trajectory once more, alone: a quantity was not finite on the way.
     fn again(&mut self, lane: usize) {
+        self.traffic.again(self.riders[lane]);
         let run = &mut self.runs[lane];
         let options = Arc::clone(&run.options);
         if let Err(error) = run.restart(options) {

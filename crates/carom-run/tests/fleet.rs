@@ -359,3 +359,43 @@ fn stiff_trajectories_carry_the_warning_of_single_runs_and_the_others_do_not() {
     let stiff = all.iter().filter(|o| warned(o)).count();
     assert!(stiff > 4 && stiff < 20, "{stiff}");
 }
+
+#[test]
+fn impacts_taken_on_the_way_and_at_the_end_are_all_impacts_in_order() {
+    struct Collector(Queue, Vec<Vec<carom_run::Impact>>);
+    impl Traffic for Collector {
+        fn next(&mut self) -> Option<(u64, Options)> {
+            self.0.next()
+        }
+        fn take(&mut self, index: u64, outcome: Result<Outcome, SimulateError>) {
+            let rest = outcome.as_ref().map(|o| o.impacts.clone()).unwrap_or_default();
+            assert!(rest.len() < 100, "{}", rest.len());
+            self.1[index as usize].extend(rest);
+            self.0.take(index, outcome);
+        }
+        fn impacts(&mut self, index: u64, impacts: &[carom_run::Impact]) -> bool {
+            self.1[index as usize].extend_from_slice(impacts);
+            true
+        }
+        fn again(&mut self, index: u64) {
+            self.1[index as usize].clear();
+        }
+    }
+    // One in three runs into a singularity of its force at t = 200: that one is simulated again, alone.
+    let text = "coordinates = [\"x\", \"y\"]\n[parameters]\na = 0.0\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\n[force.f]\ngeneralized = { y = \"a*log(200 - t)/1e6\" }\n[wall.l]\ngap = \"x\"\n[wall.r]\ngap = \"1 - x\"\n[start]\nposition = { x = 0.5 }\nvelocity = { x = 1.5 }\n[run]\nuntil = 300.0\n";
+    let (program, options) = common::program(text);
+    let mut all = starts(&options, 20, 0.2, 300.0);
+    all.iter_mut().enumerate().for_each(|(i, o)| o.parameters[0] = f64::from(u8::from(i % 3 == 0)));
+    for options in &mut all[1..] {
+        options.until = if options.parameters[0] == 0.0 { 150.0 } else { 300.0 };
+        options.sampling = Sampling::At(vec![options.until]);
+    }
+    let order: Vec<usize> = (0..all.len()).collect();
+    let mut collector = Collector(Queue::new(all.clone(), order), vec![Vec::new(); all.len()]);
+    Fleet::new(&program, true).run(&mut collector);
+    for (i, options) in all.iter().enumerate() {
+        let alone = simulate(&program, options).unwrap();
+        assert!(alone.impacts.len() > 150);
+        assert_eq!(alone.impacts, collector.1[i], "{i}");
+    }
+}

@@ -1,22 +1,31 @@
 //! A shift of a thread: trajectories from the feed through a fleet, their rows back to it.
 
+use super::pages::Pages;
 use super::record::Record;
 use super::schedule::Feed;
 use super::{Tally, Worker, journal};
 use crate::interrupt;
-use carom::run::{Columns, Fleet, Outcome, Traffic};
+use carom::run::{Columns, Fleet, Impact, Outcome, Traffic};
 use carom::{Options, SimulateError};
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What is counted of the rows.
-pub type Rows<'f> = Feed<'f, Tally>;
+/// What goes with a row.
+pub struct Extra {
+    /// What is counted of it.
+    pub counted: Tally,
+    /// Pages of the journal that come before it.
+    pub pages: Option<File>,
+}
+
+/// Where rows go.
+pub type Rows<'f> = Feed<'f, Extra>;
 
 /// Simulates what the feed gives. Interrupted, it leaves what is under way.
 pub fn shift<'p>(worker: &Worker<'p>, fleet: &mut Fleet<'p>, feed: &mut Rows<'_>) {
     let columns = Columns::of(&worker.prepared.program);
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let mut traffic = Shift { worker, columns: &columns, source: Source::Feed, inputs: Vec::new(), feed };
-        fleet.run(&mut traffic);
+        fleet.run(&mut Shift::new(worker, &columns, Source::Feed, feed));
     }));
     if outcome.is_ok() {
         return;
@@ -25,21 +34,23 @@ pub fn shift<'p>(worker: &Worker<'p>, fleet: &mut Fleet<'p>, feed: &mut Rows<'_>
     for index in feed.under_way() {
         let fleet = || Fleet::new(&worker.prepared.program, worker.choice.impacts);
         let alone = catch_unwind(AssertUnwindSafe(|| {
-            let source = Source::One(Some(index));
-            let mut traffic = Shift { worker, columns: &columns, source, inputs: Vec::new(), feed };
-            fleet().run(&mut traffic);
+            fleet().run(&mut Shift::new(worker, &columns, Source::One(Some(index)), feed));
         }));
         if alone.is_err() {
-            deliver(feed, index, &Record::invalid("carom failed here: please report it".to_owned()));
+            let record = Record::invalid("carom failed here: please report it".to_owned());
+            deliver(feed, index, &record, (None, Vec::new()));
         }
     }
     *fleet = Fleet::new(&worker.prepared.program, worker.choice.impacts);
 }
 
-fn deliver(feed: &mut Rows<'_>, index: u64, record: &Record) {
+/// Delivers a record after the pages that belong to it.
+fn deliver(feed: &mut Rows<'_>, index: u64, record: &Record, pages: (Option<File>, Vec<u8>)) {
     let mut counted = Tally::default();
     counted.add(record);
-    feed.deliver(index, journal::pack(record), counted);
+    let (pages, mut bytes) = pages;
+    journal::pack(record, &mut bytes);
+    feed.deliver(index, bytes, Extra { counted, pages });
 }
 
 enum Source {
@@ -52,7 +63,19 @@ struct Shift<'a, 'p, 'f> {
     columns: &'a Columns,
     source: Source,
     inputs: Vec<f64>,
+    pages: Pages,
     feed: &'a mut Rows<'f>,
+}
+
+impl<'a, 'p, 'f> Shift<'a, 'p, 'f> {
+    fn new(
+        worker: &'a Worker<'p>,
+        columns: &'a Columns,
+        source: Source,
+        feed: &'a mut Rows<'f>,
+    ) -> Shift<'a, 'p, 'f> {
+        Shift { worker, columns, source, inputs: Vec::new(), pages: Pages::default(), feed }
+    }
 }
 
 impl Traffic for Shift<'_, '_, '_> {
@@ -64,18 +87,33 @@ impl Traffic for Shift<'_, '_, '_> {
             };
             match self.worker.options(index, &mut self.inputs) {
                 Ok(options) => return Some((index, options)),
-                Err(error) => deliver(self.feed, index, &Record::invalid(error)),
+                Err(error) => deliver(self.feed, index, &Record::invalid(error), (None, Vec::new())),
             }
         }
         None
     }
 
     fn take(&mut self, index: u64, outcome: Result<Outcome, SimulateError>) {
+        if let Ok(outcome) = &outcome
+            && !outcome.impacts.is_empty()
+        {
+            self.pages.add(index, &outcome.impacts, &self.worker.folder);
+        }
         let record = match outcome {
             Ok(outcome) => self.worker.choice.record(outcome, self.columns),
             Err(error) => Record::invalid(error.to_string()),
         };
-        deliver(self.feed, index, &record);
+        let pages = self.pages.take(index);
+        deliver(self.feed, index, &record, pages);
+    }
+
+    fn impacts(&mut self, index: u64, impacts: &[Impact]) -> bool {
+        self.pages.add(index, impacts, &self.worker.folder);
+        true
+    }
+
+    fn again(&mut self, index: u64) {
+        self.pages.forget(index);
     }
 
     fn goes_on(&mut self) -> bool {

@@ -101,15 +101,6 @@ impl Choice {
             let last = times.next_back().or(first).unwrap_or(f64::NAN);
             record.fired.push(Fired { count, first: first.unwrap_or(f64::NAN), last });
         }
-        if self.impacts {
-            for impact in &outcome.impacts {
-                for (k, &wall) in impact.walls.iter().enumerate() {
-                    let state = impact.position.iter().chain(&impact.velocity_after).copied().collect();
-                    let impulse = impact.impulse.get(k).copied().unwrap_or(f64::NAN);
-                    record.struck.push(Happening { time: impact.time, what: wall as u32, impulse, state });
-                }
-            }
-        }
         if self.firings {
             for event in outcome.events.iter().filter(|e| self.events.contains(&e.event)) {
                 let state = event.position.iter().chain(&event.velocity).copied().collect();

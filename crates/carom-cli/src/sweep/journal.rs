@@ -1,11 +1,12 @@
-//! What a sweep has computed so far, on disk: a fingerprint of the question, then one record per finished trajectory, in
-//! order. A record cut short by a crash or a full disk is recognised by its length or checksum and dropped.
+//! What a sweep has computed so far, on disk: a fingerprint of the question, then the pages and the record of every finished
+//! trajectory, in order. What was cut short by a crash or a full disk is recognised by its length or checksum and dropped, with
+//! the pages before it.
 //!
 //! ```text
 //! "carom sweep 3\n"  fingerprint (8 bytes)   [ length (4)  checksum (8)  payload ]*       little endian
 //! ```
 
-use super::record::Record;
+use super::record::{Entry, Page, Record};
 use crate::failure::Failure;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -24,15 +25,27 @@ pub struct Journal {
     file: File,
 }
 
-/// A record as it is in a journal.
-pub fn pack(record: &Record) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(128 + 8 * record.numbers.len());
-    bytes.extend([0; HEAD_OF_RECORD]);
-    record.encode(&mut bytes);
-    let (length, sum) = (bytes.len() - HEAD_OF_RECORD, checksum(&bytes[HEAD_OF_RECORD..]));
-    bytes[..4].copy_from_slice(&(length as u32).to_le_bytes());
-    bytes[4..HEAD_OF_RECORD].copy_from_slice(&sum.to_le_bytes());
-    bytes
+/// Appends a record as it is in a journal.
+pub fn pack(record: &Record, out: &mut Vec<u8>) {
+    out.reserve(128 + 8 * record.numbers.len());
+    sealed(out, |out| record.encode(out));
+}
+
+/// The same for a page, which is empty afterwards.
+pub fn pack_page(page: &mut Page, out: &mut Vec<u8>) {
+    out.reserve(HEAD_OF_RECORD + 8 + page.len());
+    sealed(out, |out| page.encode(out));
+}
+
+/// A payload after its length and checksum.
+fn sealed(out: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
+    let head = out.len();
+    let begin = head + HEAD_OF_RECORD;
+    out.extend([0; HEAD_OF_RECORD]);
+    payload(out);
+    let (length, sum) = (out.len() - begin, checksum(&out[begin..]));
+    out[head..head + 4].copy_from_slice(&(length as u32).to_le_bytes());
+    out[head + 4..begin].copy_from_slice(&sum.to_le_bytes());
 }
 
 impl Journal {
@@ -76,8 +89,10 @@ impl Journal {
                     "{name} belongs to a sweep with another model or other options\n  hint: repeat the old options, or leave out --resume to start again"
                 )));
             }
-            while let Some(record) = records.next()? {
-                known(&record);
+            while let Some(entry) = records.next()? {
+                if let Entry::Record(record) = entry {
+                    known(&record);
+                }
             }
             records.good
         } else {
@@ -97,15 +112,27 @@ impl Journal {
     /// # Errors
     /// If the disk is full; what was written before stays.
     pub fn append(&mut self, packed: &[u8]) -> Result<(), Failure> {
-        self.file.write_all(packed).map_err(|error| {
-            let name = self.path.display().to_string();
-            match Failure::write(&name, &error) {
-                Failure::File(message) => Failure::File(format!(
-                    "{message}\n  hint: make room; the same command with --resume goes on where it stopped"
-                )),
-                other => other,
-            }
-        })
+        let outcome = self.file.write_all(packed);
+        outcome.map_err(|error| self.full(&error))
+    }
+
+    /// Appends packed pages that wait in a file.
+    ///
+    /// # Errors
+    /// As [`Journal::append`]; or if the pages cannot be read.
+    pub fn append_file(&mut self, mut pages: File) -> Result<(), Failure> {
+        let outcome = pages.rewind().and_then(|()| io::copy(&mut pages, &mut self.file));
+        outcome.map(drop).map_err(|error| self.full(&error))
+    }
+
+    fn full(&self, error: &io::Error) -> Failure {
+        let name = self.path.display().to_string();
+        match Failure::write(&name, error) {
+            Failure::File(message) => Failure::File(format!(
+                "{message}\n  hint: make room; the same command with --resume goes on where it stopped"
+            )),
+            other => other,
+        }
     }
 
     /// Removes the journal: its results are in their file.
@@ -120,8 +147,10 @@ pub struct Reader {
     file: BufReader<File>,
     fingerprint: u64,
     payload: Vec<u8>,
-    /// Length of the undamaged beginning in bytes.
+    /// Length in bytes of the undamaged beginning, up to the last record.
     good: u64,
+    /// Of the pages since then.
+    pages: u64,
 }
 
 impl Reader {
@@ -147,14 +176,15 @@ impl Reader {
             fingerprint: u64::from_le_bytes(fingerprint),
             payload: Vec::new(),
             good: HEAD,
+            pages: 0,
         })
     }
 
-    /// The next record; `None` at the end or where damage begins.
+    /// The next page or record; `None` at the end or where damage begins.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn next(&mut self) -> Result<Option<Record>, Failure> {
+    pub fn next(&mut self) -> Result<Option<Entry>, Failure> {
         let mut head = [0; 12];
         let fail = |error| Failure::read(&self.name, &error);
         if read_full(&mut self.file, &mut head).map_err(fail)? < head.len() {
@@ -171,11 +201,14 @@ impl Reader {
         if got < length as usize || checksum(&self.payload) != sum {
             return Ok(None);
         }
-        let record = Record::decode(&self.payload);
-        if record.is_some() {
-            self.good += 12 + u64::from(length);
+        let entry = Entry::decode(&self.payload);
+        let read = HEAD_OF_RECORD as u64 + u64::from(length);
+        match entry {
+            Some(Entry::Page(_)) => self.pages += read,
+            Some(Entry::Record(_)) => self.good += std::mem::take(&mut self.pages) + read,
+            None => {}
         }
-        Ok(record)
+        Ok(entry)
     }
 }
 
@@ -230,7 +263,9 @@ mod tests {
     use super::*;
 
     fn packed(records: &[Record]) -> Vec<u8> {
-        records.iter().flat_map(pack).collect()
+        let mut bytes = Vec::new();
+        records.iter().for_each(|record| pack(record, &mut bytes));
+        bytes
     }
 
     fn open(path: &Path, fingerprint: u64) -> (Journal, Vec<Record>) {
@@ -261,6 +296,42 @@ mod tests {
             drop(journal);
             assert_eq!(fs::read(&path).unwrap(), whole, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn pages_without_their_record_are_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j.part");
+        let mut journal = Journal::open(&path, 42, false, |_| {}).unwrap();
+        let page = |n: u64| {
+            let mut page = Page::default();
+            (0..n).flat_map(|i| example(i).happened).for_each(|happening| page.push(&happening));
+            let mut bytes = Vec::new();
+            pack_page(&mut page, &mut bytes);
+            bytes
+        };
+        journal.append(&[page(5), page(6), packed(&[example(0)])].concat()).unwrap();
+        let good = fs::metadata(&path).unwrap().len();
+        journal.append(&[page(7), page(3)].concat()).unwrap();
+        drop(journal);
+        let (mut journal, known) = open(&path, 42);
+        assert_eq!(known, [example(0)]);
+        assert_eq!(fs::metadata(&path).unwrap().len(), good);
+        let mut waiting = tempfile::tempfile().unwrap();
+        waiting.write_all(&page(7)).unwrap();
+        journal.append_file(waiting).unwrap();
+        journal.append(&packed(&[example(1)])).unwrap();
+        drop(journal);
+        let mut reader = Reader::open(&path).unwrap();
+        let mut lengths = Vec::new();
+        while let Some(entry) = reader.next().unwrap() {
+            lengths.push(match entry {
+                Entry::Page(page) => page.len(),
+                Entry::Record(_) => 100,
+            });
+        }
+        // Happenings of the examples: 0, 1, 2, 3, 0, 1, 2 …
+        assert_eq!(lengths, [6, 7, 100, 9, 100]);
     }
 
     #[test]

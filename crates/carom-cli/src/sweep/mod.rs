@@ -7,6 +7,7 @@ mod batch;
 mod choice;
 mod input;
 mod journal;
+mod pages;
 mod plan;
 mod record;
 mod schedule;
@@ -21,6 +22,7 @@ use crate::load::{self, load};
 use crate::simulate::{Prepared, prepare};
 use crate::summary::{count, duration};
 use crate::write;
+use batch::Rows;
 use carom::run::Fleet;
 use carom::{Diagnostic, Model, Options};
 use choice::Choice;
@@ -29,7 +31,6 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use journal::{Checksum, Journal};
 use plan::Plan;
 use record::Record;
-use schedule::Feed;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -67,7 +68,9 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         (_, failure) => failure,
     })?;
     let mut choice = Choice::new(&model, args.columns.as_deref(), args.events.as_deref())?;
-    (choice.impacts, choice.firings) = (args.impacts, args.events.is_some() && args.output.is_some());
+    // Without a file there is no second table.
+    let tables = args.output.is_some();
+    (choice.impacts, choice.firings) = (args.impacts && tables, args.events.is_some() && tables);
     let fingerprint = fingerprint(args, &texts, &model, &plan);
     let options = Options::of(&model);
     let prepared = prepare(model, &file)?;
@@ -90,6 +93,7 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         plan: &plan,
         options,
         choice: &choice,
+        folder: spool.folder(),
         fleets: Mutex::default(),
     };
     let (begin, cpu) = (Instant::now(), ProcessTime::now());
@@ -100,14 +104,20 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         threads,
         |feed| worker.shift(feed),
         |rows| {
-            bytes.clear();
             for row in rows {
+                if let Some(pages) = row.counted.pages {
+                    let before = journal.append(&bytes).and_then(|()| journal.append_file(pages));
+                    before.inspect_err(|_| interrupt::stop())?;
+                    bytes.clear();
+                }
                 bytes.extend(row.bytes);
-                tally.merge(row.counted);
+                tally.merge(row.counted.counted);
             }
             bar.set_position(tally.trajectories);
             // Without a journal nobody needs to go on.
-            journal.append(&bytes).inspect_err(|_| interrupt::stop())
+            journal.append(&bytes).inspect_err(|_| interrupt::stop())?;
+            bytes.clear();
+            Ok(())
         },
     )?;
     bar.finish_and_clear();
@@ -217,6 +227,12 @@ impl Spool {
         let folder = tempfile::tempdir().map_err(|error| Failure::write("a temporary folder", &error))?;
         Ok(Spool { path: folder.path().join("sweep.part"), _folder: Some(folder) })
     }
+
+    /// Where the journal is, and room for what will be in it.
+    fn folder(&self) -> PathBuf {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.map_or_else(|| PathBuf::from("."), PathBuf::from)
+    }
 }
 
 /// What one trajectory needs.
@@ -226,6 +242,8 @@ struct Worker<'a> {
     plan: &'a Plan,
     options: Options,
     choice: &'a Choice,
+    /// Where there is room for impacts.
+    folder: PathBuf,
     /// Fleets that wait for a shift.
     fleets: Mutex<Vec<Fleet<'a>>>,
 }
@@ -233,7 +251,7 @@ struct Worker<'a> {
 impl Worker<'_> {
     /// Simulates what the feed gives, on the calling thread, side by side where that pays. What a row holds depends on its
     /// index only. Interrupted, it leaves what is under way.
-    fn shift(&self, feed: &mut Feed<'_, Tally>) {
+    fn shift(&self, feed: &mut Rows<'_>) {
         let fleets = || self.fleets.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = fleets().pop();
         let mut fleet = waiting.unwrap_or_else(|| Fleet::new(&self.prepared.program, self.choice.impacts));

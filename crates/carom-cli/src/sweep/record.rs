@@ -1,7 +1,10 @@
-//! What a sweep keeps of one trajectory, and its bytes in the journal.
+//! What a sweep keeps of one trajectory, and its bytes in the journal: pages of its impacts, if they were asked for, then one
+//! record.
 //!
 //! ```text
-//! stop (1)  time (8)  impacts (8)  drift (8)  numbers  fired  error  warnings  struck  happened      lists: length (4), elements
+//! page       254 (1)  happenings
+//! record     stop (1)  time (8)  impacts (8)  drift (8)  numbers  fired  error  warnings  happenings     lists: length (4), elements
+//! happening  time (8)  what (4)  impulse (8)  numbers
 //! ```
 
 use carom::StopReason;
@@ -23,6 +26,17 @@ const STOPS: [StopReason; 12] = [
 ];
 /// A trajectory that could not be started.
 const INVALID: u8 = u8::MAX;
+/// Not a way to end: a page of impacts.
+const PAGE: u8 = u8::MAX - 1;
+
+/// What a payload of the journal is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Entry {
+    /// Impacts of the trajectory whose record comes next: one per wall that was hit.
+    Page(Vec<Happening>),
+    /// A finished trajectory.
+    Record(Record),
+}
 
 /// One finished trajectory.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -43,8 +57,6 @@ pub struct Record {
     pub error: String,
     /// What a user should know about it, one of each kind.
     pub warnings: Vec<String>,
-    /// Impacts, if asked for: one per wall that was hit.
-    pub struck: Vec<Happening>,
     /// The chosen events.
     pub happened: Vec<Happening>,
 }
@@ -101,14 +113,9 @@ impl Record {
         text(out, &self.error);
         length(out, self.warnings.len());
         self.warnings.iter().for_each(|warning| text(out, warning));
-        for list in [&self.struck, &self.happened] {
-            length(out, list.len());
-            for happening in list {
-                out.extend(happening.time.to_le_bytes());
-                out.extend(happening.what.to_le_bytes());
-                out.extend(happening.impulse.to_le_bytes());
-                numbers(out, &happening.state);
-            }
+        length(out, self.happened.len());
+        for happening in &self.happened {
+            happening.encode(out);
         }
     }
 
@@ -128,10 +135,57 @@ impl Record {
             fired: bytes.list(|b| Some(Fired { count: b.u64()?, first: b.f64()?, last: b.f64()? }))?,
             error: bytes.text()?,
             warnings: bytes.list(Bytes::text)?,
-            struck: bytes.list(Bytes::happening)?,
             happened: bytes.list(Bytes::happening)?,
         };
         bytes.0.is_empty().then_some(record)
+    }
+}
+
+impl Happening {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend(self.time.to_le_bytes());
+        out.extend(self.what.to_le_bytes());
+        out.extend(self.impulse.to_le_bytes());
+        numbers(out, &self.state);
+    }
+}
+
+impl Entry {
+    /// What these bytes are, if they are anything.
+    pub fn decode(payload: &[u8]) -> Option<Entry> {
+        if payload.first() != Some(&PAGE) {
+            return Record::decode(payload).map(Entry::Record);
+        }
+        let mut bytes = Bytes(&payload[1..]);
+        let page = bytes.list(Bytes::happening)?;
+        bytes.0.is_empty().then_some(Entry::Page(page))
+    }
+}
+
+/// A page being filled.
+#[derive(Default)]
+pub struct Page {
+    count: usize,
+    happenings: Vec<u8>,
+}
+
+impl Page {
+    /// Adds a happening.
+    pub fn push(&mut self, happening: &Happening) {
+        self.count += 1;
+        happening.encode(&mut self.happenings);
+    }
+
+    /// How many bytes it holds.
+    pub fn len(&self) -> usize {
+        self.happenings.len()
+    }
+
+    /// Appends the page's bytes and begins another.
+    pub fn encode(&mut self, out: &mut Vec<u8>) {
+        out.push(PAGE);
+        length(out, std::mem::take(&mut self.count));
+        out.append(&mut self.happenings);
     }
 }
 
@@ -207,7 +261,6 @@ pub mod tests {
             fired: vec![Fired { count: i, first: 0.1, last: 0.2 }; (i % 2) as usize],
             error: if i.is_multiple_of(2) { String::new() } else { "what, \"really\"?".into() },
             warnings: vec!["stiff".into(); (i % 3) as usize],
-            struck: vec![happening.clone(); (i % 3) as usize],
             happened: vec![happening; (i % 4) as usize],
         }
     }
@@ -221,6 +274,21 @@ pub mod tests {
             for cut in 0..bytes.len() {
                 assert_eq!(Record::decode(&bytes[..cut]), None);
             }
+        }
+    }
+
+    #[test]
+    fn a_page_reads_back_and_no_part_of_it_does() {
+        let all: Vec<Happening> = (0..5).flat_map(|i| example(i).happened).collect();
+        let mut page = Page::default();
+        all.iter().for_each(|happening| page.push(happening));
+        let (mut bytes, mut empty) = (Vec::new(), Vec::new());
+        page.encode(&mut bytes);
+        page.encode(&mut empty);
+        assert_eq!(Entry::decode(&bytes), Some(Entry::Page(all)));
+        assert_eq!(Entry::decode(&empty), Some(Entry::Page(Vec::new())));
+        for cut in 0..bytes.len() {
+            assert_eq!(Entry::decode(&bytes[..cut]), None);
         }
     }
 

@@ -11,7 +11,7 @@
 use super::choice::Choice;
 use super::journal::Reader;
 use super::plan::Plan;
-use super::record::{Happening, Record};
+use super::record::{Entry, Happening, Record};
 use crate::failure::Failure;
 use crate::write::{self, Pending};
 use carom::Model;
@@ -19,8 +19,10 @@ use carom::show::table::{self, Column, NpzArchive, Place, Table, Values};
 use std::io::Write;
 use std::path::Path;
 
-/// Rows per piece.
-const PIECE: usize = 1 << 16;
+/// Rows per piece …
+const PIECE: usize = 1 << 13;
+/// … and per group of a parquet file, which readers want large.
+const GROUP: usize = 1 << 16;
 
 /// The forms a sweep can be written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,44 +105,40 @@ impl Layout<'_> {
         table
     }
 
-    /// Appends the rows of trajectory `index`.
-    fn push(&self, table: &mut Table, what: What, index: u64, inputs: &[f64], record: &Record) {
-        match what {
-            What::Trajectories => {
-                let mut cells = Cells(table.columns.iter_mut());
-                inputs.iter().for_each(|x| cells.number(*x));
-                cells.text(record.stop_name());
-                cells.number(record.time);
-                cells.integer(record.impacts as i64);
-                let finals = 2 * self.model.coordinates.len() + self.choice.outputs.len();
-                let number = |k: usize| record.numbers.get(k).copied().unwrap_or(f64::NAN);
-                (0..finals).for_each(|k| cells.number(number(k)));
-                for k in 0..self.choice.events.len() {
-                    let fired = record.fired.get(k);
-                    cells.integer(fired.map_or(0, |f| f.count as i64));
-                    cells.number(fired.map_or(f64::NAN, |f| f.first));
-                    cells.number(fired.map_or(f64::NAN, |f| f.last));
-                }
-                cells.number(record.hamiltonian_drift);
-                cells.text(&record.error);
-            }
-            What::Impacts | What::Events => {
-                for happening in happenings(record, what) {
-                    let mut cells = Cells(table.columns.iter_mut());
-                    cells.integer(index as i64);
-                    cells.number(happening.time);
-                    let i = happening.what as usize;
-                    if what == What::Impacts {
-                        cells.text(self.model.walls.get(i).map_or("", |wall| &wall.name));
-                        cells.number(happening.impulse);
-                    } else {
-                        cells.text(self.model.events.get(i).map_or("", |event| &event.name));
-                    }
-                    for k in 0..2 * self.model.coordinates.len() {
-                        cells.number(happening.state.get(k).copied().unwrap_or(f64::NAN));
-                    }
-                }
-            }
+    /// Appends the row of a trajectory.
+    fn push(&self, table: &mut Table, inputs: &[f64], record: &Record) {
+        let mut cells = Cells(table.columns.iter_mut());
+        inputs.iter().for_each(|x| cells.number(*x));
+        cells.text(record.stop_name());
+        cells.number(record.time);
+        cells.integer(record.impacts as i64);
+        let finals = 2 * self.model.coordinates.len() + self.choice.outputs.len();
+        let number = |k: usize| record.numbers.get(k).copied().unwrap_or(f64::NAN);
+        (0..finals).for_each(|k| cells.number(number(k)));
+        for k in 0..self.choice.events.len() {
+            let fired = record.fired.get(k);
+            cells.integer(fired.map_or(0, |f| f.count as i64));
+            cells.number(fired.map_or(f64::NAN, |f| f.first));
+            cells.number(fired.map_or(f64::NAN, |f| f.last));
+        }
+        cells.number(record.hamiltonian_drift);
+        cells.text(&record.error);
+    }
+
+    /// Appends the row of an impact or event of trajectory `index`.
+    fn push_happening(&self, table: &mut Table, what: What, index: u64, happening: &Happening) {
+        let mut cells = Cells(table.columns.iter_mut());
+        cells.integer(index as i64);
+        cells.number(happening.time);
+        let i = happening.what as usize;
+        if what == What::Impacts {
+            cells.text(self.model.walls.get(i).map_or("", |wall| &wall.name));
+            cells.number(happening.impulse);
+        } else {
+            cells.text(self.model.events.get(i).map_or("", |event| &event.name));
+        }
+        for k in 0..2 * self.model.coordinates.len() {
+            cells.number(happening.state.get(k).copied().unwrap_or(f64::NAN));
         }
     }
 
@@ -165,12 +163,14 @@ impl Layout<'_> {
         match form {
             Form::Csv => {
                 out.write_all(&table::csv_header(&empty)).map_err(fail)?;
-                self.pieces(journal, what, |piece| out.write_all(&table::csv_rows(piece)).map_err(fail))?;
+                self.pieces(journal, what, PIECE, |piece| {
+                    out.write_all(&table::csv_rows(piece)).map_err(fail)
+                })?;
             }
             Form::Parquet => {
                 let mut writer = table::ParquetWriter::default();
                 out.write_all(&writer.begin()).map_err(fail)?;
-                self.pieces(journal, what, |piece| {
+                self.pieces(journal, what, GROUP, |piece| {
                     out.write_all(&writer.group(piece, 0, piece.rows())).map_err(fail)
                 })?;
                 out.write_all(&writer.finish(&empty)).map_err(fail)?;
@@ -178,7 +178,7 @@ impl Layout<'_> {
             Form::Npz => {
                 // One pass to measure, one to write every column at its place.
                 let (mut rows, mut widths) = (0, vec![0; empty.columns.len()]);
-                self.pieces(journal, what, |piece| {
+                self.pieces(journal, what, PIECE, |piece| {
                     rows += piece.rows();
                     for (width, column) in widths.iter_mut().zip(&piece.columns) {
                         *width = column.values.characters().max(*width);
@@ -193,7 +193,7 @@ impl Layout<'_> {
                         "{message}\n  hint: rename {from} to {to}.part and repeat with -o {to} --resume"
                     ))
                 })?;
-                self.pieces(journal, what, |piece| {
+                self.pieces(journal, what, PIECE, |piece| {
                     for (k, column) in piece.columns.iter().enumerate() {
                         let (at, bytes) = archive.piece(k, &column.values);
                         out.put(at, &bytes).map_err(fail)?;
@@ -215,41 +215,49 @@ impl Layout<'_> {
     pub fn print(&self, journal: &Path) -> Result<(), Failure> {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         write::stdout(&text(table::csv_header(&self.empty(What::Trajectories))))?;
-        self.pieces(journal, What::Trajectories, |piece| write::stdout(&text(table::csv_rows(piece))))
+        self.pieces(journal, What::Trajectories, PIECE, |piece| write::stdout(&text(table::csv_rows(piece))))
     }
 
-    /// Calls `each` with the journal's records, piece by piece; pieces without rows are left out.
+    /// Calls `each` with the journal's rows, `size` at a time; pieces without rows are left out.
     fn pieces(
         &self,
         journal: &Path,
         what: What,
+        size: usize,
         mut each: impl FnMut(&Table) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut reader = Reader::open(journal)?;
         let mut piece = self.empty(what);
         let mut inputs = Vec::new();
-        for index in 0.. {
-            let record = reader.next()?;
-            if let Some(record) = &record {
-                if what == What::Trajectories {
-                    self.plan.row(index, &mut inputs);
-                }
-                self.push(&mut piece, what, index, &inputs, record);
-            }
-            if piece.rows() >= PIECE || (record.is_none() && piece.rows() > 0) {
-                each(&piece)?;
+        let mut index = 0;
+        let mut hand_over = |piece: &mut Table| {
+            if piece.rows() >= size {
+                each(piece)?;
                 piece.columns.iter_mut().for_each(|column| column.values.clear());
             }
-            if record.is_none() {
-                break;
+            Ok(())
+        };
+        while let Some(entry) = reader.next()? {
+            let list = match (&entry, what) {
+                (Entry::Page(page), What::Impacts) => &page[..],
+                (Entry::Record(record), What::Events) => &record.happened[..],
+                _ => &[],
+            };
+            for happening in list {
+                self.push_happening(&mut piece, what, index, happening);
+                hand_over(&mut piece)?;
+            }
+            if let Entry::Record(record) = &entry {
+                if what == What::Trajectories {
+                    self.plan.row(index, &mut inputs);
+                    self.push(&mut piece, &inputs, record);
+                    hand_over(&mut piece)?;
+                }
+                index += 1;
             }
         }
-        Ok(())
+        if piece.rows() > 0 { each(&piece) } else { Ok(()) }
     }
-}
-
-fn happenings(record: &Record, what: What) -> &[Happening] {
-    if what == What::Impacts { &record.struck } else { &record.happened }
 }
 
 /// The cells of a row, from left to right.
