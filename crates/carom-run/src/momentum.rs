@@ -311,18 +311,22 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
     fn contract(&mut self, lambda: f64, v: &[f64], reactions: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
         let (mut v, mut reactions) = (v.to_vec(), reactions.to_vec());
         let mut last = f64::INFINITY;
+        let mut noise = 0.0;
         for round in 0..40 {
             if !self.look_at(&v) {
                 return None;
             }
             let target = self.target(lambda, &reactions);
+            if round == 0 {
+                noise = self.rounding(lambda, &reactions);
+            }
             let frame = &self.run.frame;
             let force: Vec<f64> = target.iter().zip(frame.momentum()).map(|(t, p)| t - p).collect();
             let rate: Vec<f64> = frame.row_rate().iter().map(|r| -r).collect();
             // W δv − Aᵀδμ = target − p, A δv = −(A v + b); length in the metric W.
             let (step, y) = frame.metric().solve(&force, &rate);
             let length = dot(&step, &frame.mass().times(&step)).abs().sqrt();
-            let unit = f64::EPSILON * dot(&v, &frame.mass().times(&v)).abs().sqrt();
+            let unit = f64::EPSILON * dot(&v, &frame.mass().times(&v)).abs().sqrt().max(noise);
             if !length.is_finite() || (round > 0 && length > 0.5 * last && length > 64.0 * unit) {
                 return None;
             }
@@ -338,5 +342,22 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
             last = length;
         }
         self.look_at(&v).then_some((v, reactions))
+    }
+    /// Σ |terms of the target| √Sᵢᵢ: what rounding of the momenta does to a velocity, in units of ε and in the metric W. A
+    /// motion that meets the wall head-on stops at λ_c, and there no velocity is left to measure by.
+    fn rounding(&self, lambda: f64, reactions: &[f64]) -> f64 {
+        let metric = self.run.frame.metric();
+        let n = self.momentum.len();
+        let term = |i: usize| {
+            let pushed: f64 = (0..self.rows.rows).map(|r| (self.rows[(r, i)] * reactions[r]).abs()).sum();
+            self.momentum[i].abs() + (lambda * self.normal[i]).abs() + pushed
+        };
+        (0..n)
+            .map(|i| {
+                let mut unit = vec![0.0; n];
+                unit[i] = 1.0;
+                term(i) * metric.spread(&unit).0[i].abs().sqrt()
+            })
+            .sum()
     }
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use carom_run::{Motion, StopReason};
+use carom_run::{Motion, StopReason, simulate};
 use common::{close, program, run, signal};
 
 /// Same impacts and same path.
@@ -150,6 +150,23 @@ fn a_quartic_kinetic_energy_keeps_its_energy_at_walls() {
     assert!(motion.impacts.len() > 10, "{:?}", motion.stop);
     assert!(motion.audit.hamiltonian_drift < 1e-13, "{:?}", motion.audit);
     assert!(motion.audit.impact_law_residual < 1e-14, "{:?}", motion.audit);
+}
+
+#[test]
+fn a_head_on_impact_along_a_curve_reverses_the_motion_whatever_the_kinetic_energy() {
+    // One degree of freedom is left, so at λ_c everything stands still; T is even in the velocity, so v⁺ = −v⁻.
+    let (program, mut options) = program(
+        "coordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"x'^4/10 + x'^2/2 + y'^2*(1 + x^2)/2\"\npotential = \"x^2 + y^2\"\n[holonomic]\nc = \"x + 0.4*sin(y)\"\n[wall.w]\ngap = \"0.469 - y\"\n[start]\nproject = true\nposition = { y = -0.9 }\n[run]\nuntil = 1.0\n",
+    );
+    for i in 0..300 {
+        options.start.velocity[1] = Some(2.0 + 0.01 * f64::from(i));
+        let motion = simulate(&program, &options).unwrap();
+        assert_eq!(motion.stop.reason, StopReason::Reached, "{i}: {:?}", motion.stop);
+        let hit = &motion.impacts[0];
+        for (after, before) in hit.velocity_after.iter().zip(&hit.velocity_before) {
+            close(*after, -before, 1e-13);
+        }
+    }
 }
 
 #[test]
