@@ -3,9 +3,10 @@
 //! A zero at the start of a leg or right after a reset, a jump at an impact, or an exact tangency does not fire. At one
 //! instant impacts come first, then events in model order, on the state after.
 
+use crate::contact::leading;
 use crate::motion::{EventRecord, StopReason};
 use crate::roots::horner_with_derivative;
-use crate::run::{Halt, Run};
+use crate::run::{Halt, Run, Side};
 use crate::sensitivity::Cause;
 use carom_mech::model::{Action, Direction};
 
@@ -37,6 +38,26 @@ impl Run<'_> {
             self.fire(e)?;
         }
         Ok(())
+    }
+
+    /// After event `e` has fired and nothing jumped: its function is zero and goes on, however far rounding has put its
+    /// value from zero; the others go on from the side where they were, and what they have ahead is ahead. `sides` and
+    /// `pending` as they were before.
+    pub fn settle_passed(&mut self, e: usize, sides: &[Side], pending: &[(usize, f64)]) {
+        if matches!(self.program.mechanics.model.events[e].action, Action::Set(_)) {
+            return;
+        }
+        let h = self.natural_step();
+        let first = self.program.watched(&self.key).event;
+        for (o, side) in sides.iter().enumerate() {
+            let Some((zeros, sign)) = leading(self.flow().watched(first + o), 1, h, 0.0) else { continue };
+            if o == e {
+                self.events[o] = Side { sign, zeros };
+            } else if side.sign * self.events[o].sign < 0.0 && pending.iter().all(|p| p.0 != o) {
+                let zeros = if sign == side.sign { zeros } else { 0 };
+                self.events[o] = Side { sign: side.sign, zeros };
+            }
+        }
     }
 
     /// Records, stops, or resets.

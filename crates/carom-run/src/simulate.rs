@@ -257,7 +257,9 @@ impl Run<'_> {
                 false
             }
             Happening::Event(e) => {
+                let sides = self.events.clone();
                 self.fire(e)?;
+                self.settle_passed(e, &sides, &pending);
                 false
             }
         };

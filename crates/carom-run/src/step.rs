@@ -168,8 +168,10 @@ impl Run<'_> {
         }
         let first = self.program.watched(&self.key).event;
         for e in 0..self.events.len() {
-            // Every crossing was found, wanted or not: the side at the end is the sign there.
-            let end = horner(self.polynomial(first + e), h);
+            // Every crossing was found, wanted or not: the side at the end is the sign there. What is known to start at
+            // zero is only rounding away from it.
+            let known = self.events[e].zeros;
+            let end = horner(&self.polynomial(first + e)[known..], h);
             if end != 0.0 {
                 self.events[e].sign = end.signum();
             }

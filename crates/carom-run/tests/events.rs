@@ -255,3 +255,29 @@ fn resets_at_a_steady_tiny_pace_end_at_the_limit_and_are_kept() {
     // One reset per 1e-12 after the first at t = 1, and one too many; 1 − 1e-12 is rounded by at most ε/4 each time.
     close(motion.stop.time, 1.0 + 1000.0 * 1e-12, 1000.0 * f64::EPSILON / 4.0);
 }
+
+#[test]
+fn an_event_whose_function_is_noisy_fires_once_per_crossing() {
+    // Rounding of 1000 t is magnified: sin(1000 t) is zero to 1e-12 only, far more than its own rounding.
+    let text = "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\n[event.z]\nwhen = \"sin(1000*x) - 1/2\"\ndirection = \"both\"\n[start]\nvelocity = { x = 1 }\n[run]\nuntil = 10.0\n";
+    let motion = run(text);
+    let angles =
+        (0..).flat_map(|k| [1.0, 5.0].map(|sixth| (sixth / 6.0 + 2.0 * f64::from(k)) * std::f64::consts::PI));
+    let wanted: Vec<f64> = angles.map(|a| a / 1000.0).take_while(|t| *t <= 10.0).collect();
+    assert_eq!(motion.events.len(), wanted.len());
+    for (event, time) in motion.events.iter().zip(&wanted) {
+        // Half a unit of x for each of 3000 legs.
+        close(event.time, *time, 3e-12);
+    }
+}
+
+#[test]
+fn events_a_few_roundings_apart_all_fire() {
+    for apart in ["1e-15", "3e-15", "1e-14", "2e-14", "1e-13"] {
+        let text = format!(
+            "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\n[event.a]\nwhen = \"x - 1\"\n[event.b]\nwhen = \"x - 1 - {apart}\"\n[start]\nvelocity = {{ x = 1 }}\n[run]\nuntil = 2.0\n"
+        );
+        let fired: Vec<usize> = run(&text).events.iter().map(|e| e.event).collect();
+        assert_eq!(fired, [0, 1], "{apart}");
+    }
+}
