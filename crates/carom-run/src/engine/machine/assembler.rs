@@ -5,6 +5,8 @@
 //! that was loaded from or stored to a place stays known until its register is needed for something else, so that code
 //! written as loads and stores runs on registers. What is only *kept* is stored when its register is needed, or never.
 
+use std::collections::HashMap;
+
 /// How many doubles an instruction works on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Width {
@@ -101,6 +103,7 @@ pub(crate) struct Assembler {
     next: u8,
     /// Index vectors that follow the code, and where they are read: after the displacement that ends there.
     vectors: Vec<[i32; 8]>,
+    known: HashMap<[i32; 8], usize>,
     reads: Vec<(usize, usize)>,
 }
 
@@ -126,6 +129,7 @@ impl Assembler {
             unsaved: [false; 32],
             next: FIRST_CACHED,
             vectors: Vec::new(),
+            known: HashMap::new(),
             reads: Vec::new(),
         }
     }
@@ -250,7 +254,7 @@ impl Assembler {
     pub(crate) fn gather(&mut self, x: u8, base: Base, places: [i32; 8]) {
         // Indices in ymm1, mask in k1: all set before, cleared by the instruction.
         debug_assert!(x < 16 && x != 1, "an ordinary register, not that of the indices");
-        let vector = self.vectors.iter().rposition(|v| *v == places).unwrap_or_else(|| {
+        let vector = *self.known.entry(places).or_insert_with(|| {
             self.vectors.push(places);
             self.vectors.len() - 1
         });
