@@ -70,7 +70,7 @@ mod tests {
         // −1e6 (1 − cos t): the next top is at 2π, and the polynomial of degree 19 leaves it before.
         let u = |k: usize| {
             let factorial: f64 = (1..=k).map(|i| i as f64).product();
-            if k > 0 && k % 2 == 0 { [1e6, -1e6][(k / 2) % 2] / factorial } else { 0.0 }
+            if k > 0 && k.is_multiple_of(2) { [1e6, -1e6][(k / 2) % 2] / factorial } else { 0.0 }
         };
         assert!(cut(1e3, 20, u) < 4.0);
     }
