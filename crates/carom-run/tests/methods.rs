@@ -206,3 +206,39 @@ fn pulses_within_pulses_and_in_powers_are_found() {
     let second: f64 = (-5000..=5000).map(|i| h * inner(f64::from(i) * h)).sum();
     common::close(common::signal(&motion.velocity, "x")[0], first + second, 1e-12);
 }
+
+#[test]
+fn a_large_power_does_not_hide() {
+    // v(3) = ∫ sin(t)^100 = π C(100, 50) / 2^100; what is left from 3 to π is below 1e-80. All orders vanish at t = 0.
+    let wanted =
+        (1..=50).map(|k| f64::from(2 * k - 1) / f64::from(2 * k)).product::<f64>() * std::f64::consts::PI;
+    for power in ["sin(t)^100", "(sin(t)^2)^(n/2)"] {
+        let text = format!(
+            "coordinates = [\"x\"]\n[parameters]\nn = 100\n[energy]\nkinetic = \"x'^2/2\"\n[force.f]\ngeneralized = {{ x = \"{power}\" }}\n[run]\nfrom = 0.01\nuntil = 3.0\n"
+        );
+        let motion = common::run_at(&text, &[3.0]);
+        common::close(common::signal(&motion.velocity, "x")[0], wanted, 1e-13);
+        assert!(motion.audit.steps < 150, "{power}: {} steps", motion.audit.steps);
+    }
+}
+
+#[test]
+fn a_repulsion_that_is_nothing_from_far_away_is_met() {
+    // Scattering does not depend on how far away it begins (the potential is 1e-12 at 100, 1e-24 at 10 000).
+    let end = |far: f64| {
+        let text = format!(
+            "coordinates = [\"x\", \"y\"]\n[define]\nrr = \"x^2 + y^2\"\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\npotential = \"1/rr^6 - 1/rr^3\"\n[start]\nposition = {{ x = {far:?}, y = 0.3 }}\nvelocity = {{ x = -1.0 }}\n[run]\nuntil = {:?}\n",
+            2.0 * far
+        );
+        let motion = common::run_at(&text, &[2.0 * far]);
+        ["x", "y"].map(|name| common::signal(&motion.velocity, name)[0])
+    };
+    let near = end(100.0);
+    for far in [1e4, 1e6] {
+        let found = end(far);
+        // 2e-12 of the energy, and a position known to the rounding of `far`, stretched by the deflection.
+        let error = 1e-10 + 1e2 * f64::EPSILON * far;
+        common::close(found[0], near[0], error);
+        common::close(found[1], near[1], error);
+    }
+}

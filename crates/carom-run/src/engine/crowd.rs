@@ -9,7 +9,7 @@
 
 use super::element::{Element, Wide};
 use super::ensemble::{Duty, Handler, LaneStart, LaneStep, Leave, Ledger, Series, Verdict};
-use super::exponent::cut;
+use super::hidden::range;
 use super::lanes::Lanes;
 use super::simd::{Kernel, Level, dispatch};
 use super::tape::{Row, Tape, Value};
@@ -152,7 +152,7 @@ impl<const W: usize> Crowd<W> {
         dispatch(self.level, Round(self));
     }
 
-    /// As `Taylor::step_size`, then cut to the time left and for exponentials.
+    /// As `Taylor::step_size`, then cut to the time left and for what may hide.
     #[inline(always)]
     fn step_sizes(&mut self) {
         let n = self.lanes.order;
@@ -187,9 +187,14 @@ impl<const W: usize> Crowd<W> {
         let factor = self.taylor.factor;
         let natural = rho.map(|r| r * factor);
         self.size = natural.zip(self.left, smaller);
-        for exponent in 0..self.lanes.tape.recurrence.exponents.len() {
+        for hidden in &self.lanes.tape.recurrence.hidden {
+            let row = self.lanes.row(hidden.u);
+            let [low, high, last] = range(self.size, n, |k| row[k]);
             for i in 0..W {
-                self.size.0[i] = cut(self.size.0[i], n, |k| self.lanes.exponent(exponent, k, i));
+                let kind = hidden.kind.with(|slot| self.lanes.constant(slot, i));
+                if !kind.allows(n, row[0].0[i], [low.0[i], high.0[i], last.0[i]]) {
+                    self.size.0[i] = kind.cut(self.size.0[i], n, |k| row[k].0[i]);
+                }
             }
         }
         for i in 0..W {
@@ -520,8 +525,8 @@ impl<const W: usize> Series for Lanes<W> {
         self.noted[i].0[lane]
     }
     #[inline(always)]
-    fn exponent(&self, i: usize, k: usize, lane: usize) -> f64 {
-        self.row(self.tape.recurrence.exponents[i])[k].0[lane]
+    fn hidden(&self, i: usize, k: usize, lane: usize) -> f64 {
+        self.row(self.tape.recurrence.hidden[i].u)[k].0[lane]
     }
     fn state_at(&self, lane: usize, h: f64, into: &mut [f64]) {
         let mut powers = vec![0.0; self.order];

@@ -171,7 +171,7 @@ impl LaneStep<'_> {
             |i, into| self.state(i, into),
             |i, into| self.watched(i, into),
             |i| self.noted(i),
-            |i, k| self.series.exponent(i, k, self.lane),
+            |i, k| self.series.hidden(i, k, self.lane),
         );
     }
 }
@@ -195,8 +195,8 @@ pub(super) trait Series {
     fn state(&self, i: usize, lane: usize, into: &mut [f64]);
     fn watched(&self, i: usize, lane: usize, into: &mut [f64]);
     fn noted(&self, i: usize, lane: usize) -> f64;
-    /// Coefficient k of exponent i.
-    fn exponent(&self, i: usize, k: usize, lane: usize) -> f64;
+    /// Coefficient k of what the i-th hidden function depends on.
+    fn hidden(&self, i: usize, k: usize, lane: usize) -> f64;
     fn state_at(&self, lane: usize, h: f64, into: &mut [f64]);
 }
 

@@ -1,6 +1,5 @@
 //! The evaluator of a tape: values at a state, or power series around it. All storage is made once.
 
-use super::exponent::cut;
 use super::packed::Packed;
 use super::simd::{Instructions, Level};
 use super::system::Singular;
@@ -100,7 +99,7 @@ impl Flow {
         state: impl Fn(usize, &mut [f64]),
         watched: impl Fn(usize, &mut [f64]),
         noted: impl Fn(usize) -> f64,
-        exponent: impl Fn(usize, usize) -> f64,
+        hidden: impl Fn(usize, usize) -> f64,
     ) {
         let layout = Arc::clone(&self.packed.layout);
         for i in 0..self.tape.dimension {
@@ -120,21 +119,21 @@ impl Flow {
                 self.packed.series_mut(layout.places[*row as usize])[0] = noted(i);
             }
         }
-        for (i, row) in self.tape.recurrence.exponents.iter().enumerate() {
+        for (i, h) in self.tape.recurrence.hidden.iter().enumerate() {
             for k in 0..layout.order {
-                self.packed.set(layout.places[*row as usize], k, exponent(i, k));
+                self.packed.set(layout.places[h.u as usize], k, hidden(i, k));
             }
         }
     }
 
-    /// A step of length h, cut where an exponential may hide a pulse.
+    /// A step of length h, cut where something may hide from its own series.
     pub(crate) fn cut(&self, h: f64) -> f64 {
-        let (doubles, places) = (self.packed.doubles(), &self.packed.layout.places);
-        self.tape
-            .recurrence
-            .exponents
-            .iter()
-            .fold(h, |h, &row| cut(h, self.order(), |k| doubles[places[row as usize].index(k)]))
+        let (doubles, layout) = (self.packed.doubles(), &self.packed.layout);
+        self.tape.recurrence.hidden.iter().fold(h, |h, hidden| {
+            let place = layout.places[hidden.u as usize];
+            let kind = hidden.kind.with(|slot| doubles[layout.constants + slot as usize]);
+            kind.cut(h, layout.order, |k| doubles[place.index(k)])
+        })
     }
 
     // ---- results -----------------------------------------------------------------------------------------

@@ -174,7 +174,7 @@ impl Layout {
             }
         }
         let values = tape.rate.iter().chain(&tape.noted).filter_map(|v| v.row());
-        let values = values.chain(r.exponents.iter().copied());
+        let values = values.chain(r.hidden.iter().map(|h| h.u));
         for row in values.chain(r.edges.iter().filter_map(|e| e.weight.row())) {
             if places[row as usize] == Place::UNKNOWN {
                 places[row as usize] = Place { at: region(stride) as u32, step: 1 };

@@ -36,6 +36,9 @@ enum Shared {
 /// Blocks up to this size are eliminated densely.
 const DENSE: usize = 8;
 
+/// From so large an exponent on a whole power may vanish to all orders of a series.
+const LARGE: i64 = 8;
+
 struct Lowering<'d> {
     dag: &'d Dag,
     values: HashMap<Expr, Value>,
@@ -46,6 +49,8 @@ struct Lowering<'d> {
     ops: Vec<Op>,
     rows: Row,
     blocks: Vec<Block>,
+    /// Whole powers uⁿ of large n.
+    powers: Vec<(Row, i64)>,
 }
 
 fn shape(what: impl Into<String>) -> CompileError {
@@ -66,6 +71,7 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
         ops: Vec::new(),
         rows: 0,
         blocks: Vec::new(),
+        powers: Vec::new(),
     };
     for &x in &system.state {
         let row = low.row();
@@ -112,6 +118,7 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
         rate,
         watched,
         noted,
+        powers: low.powers,
         recurrence: Recurrence::default(),
         codes: std::sync::Mutex::default(),
     })
@@ -379,6 +386,9 @@ impl Lowering<'_> {
 
     /// Rows whose product is uⁿ, by repeated squaring.
     fn whole_power(&mut self, u: Row, n: i64, factors: &mut Vec<Row>) {
+        if n >= LARGE {
+            self.powers.push((u, n));
+        }
         let (mut square, mut n) = (u, n);
         while n > 2 {
             if n % 2 == 1 {

@@ -19,6 +19,7 @@
 //! This order of operations is binding for every evaluator: machine code, interpreter and lanes give the same bits.
 
 use super::alike;
+use super::hidden::{Hidden, Kind};
 use super::tape::{ONE, Op, Row, Slot, Tape, Value};
 use std::collections::HashMap;
 
@@ -113,8 +114,8 @@ pub(crate) struct Recurrence {
     pub last_pairs: usize,
     /// Rows of the tape plus right sides of blocks.
     pub rows: usize,
-    /// The u of every exp(u).
-    pub exponents: Vec<Row>,
+    /// What can hide from its own series.
+    pub hidden: Vec<Hidden>,
     /// Which row each Euler derivative belongs to.
     euler: HashMap<Row, Row>,
 }
@@ -145,6 +146,12 @@ impl Recurrence {
             }
         }
         r.stages.retain(|s| *s != Stage::Equations(0));
+        for &(u, n) in &tape.powers {
+            // Powers are made by squaring; where there is no square, no series is wanted.
+            if r.pairs.iter().any(|p| p.a == u && p.is_square()) {
+                r.hide(u, Kind::Power(n as f64));
+            }
+        }
         let (last, middle) = r.pairs.split_at_mut(r.last_pairs);
         orient(last);
         orient(middle);
@@ -245,7 +252,7 @@ impl Recurrence {
                 self.derived(*cosh, *du, *sinh, 1.0);
             }
             Op::Exp { du, out, .. } => {
-                self.exponents.push(self.euler[du]);
+                self.hide(self.euler[du], Kind::Exponential);
                 self.derived(*out, *du, *out, 1.0);
             }
             Op::Tan { du, tan, weight: w, hyperbolic, .. } => {
@@ -259,6 +266,7 @@ impl Recurrence {
                 self.equation(*out, Scale::One, &pairs, &[edge(*u, weight(0.5, ONE, NONE, *out))]);
             }
             Op::Power { out, u, du, dr, exponent } => {
+                self.hide(*u, Kind::Constant(*exponent));
                 // k u_0 r_k = α Σ (Du)_j r_{k−j} − Σ_{j<k} u_j (Dr)_{k−j}
                 let pairs = [
                     pair(*du, *out, weight(1.0, *exponent, NONE, *u)),
@@ -298,6 +306,13 @@ impl Recurrence {
                 }
                 self.stages.push(Stage::Solve { block: *index, right_side, unknowns: block.first });
             }
+        }
+    }
+
+    fn hide(&mut self, u: Row, kind: Kind) {
+        let hidden = Hidden { u, kind };
+        if !self.hidden.contains(&hidden) {
+            self.hidden.push(hidden);
         }
     }
 

@@ -39,8 +39,8 @@ impl Taylor {
 
     /// The step that keeps the truncation error of state and watched functions at the tolerance; infinite for a
     /// motion that is a polynomial of degree below N − 2, not a number when a coefficient is not finite. The caller
-    /// bounds it: by the end of the run, and by what exponents do within it (a pulse that is zero to all orders here is
-    /// invisible to its series).
+    /// bounds it: by the end of the run, and by what may hide in it (a pulse that is zero to all orders here is invisible to its
+    /// series).
     pub fn step_size(&self, flow: &Flow) -> f64 {
         let n = flow.order();
         let mut largest = [0.0_f64; 3];

@@ -1,0 +1,169 @@
+//! How long a step may be where a function can hide from its own series.
+//!
+//! A step is chosen from the last coefficients of the motion. exp(u), uⁿ with a large n, u⁻ⁿ with n > 1 may be so small here that none
+//! of their coefficients counts, and a pulse, a steep wall or a pole further on. The series of u shows what theirs hide:
+//!
+//! ```text
+//! exp(u)          u(t) ≤ max(u_0, −230) + N/2                           for 0 ≤ t ≤ h
+//! uⁿ,  n > N − 4  |u(t)| ≤ max(|u_0|, e^(−230/n)) e^(N/2n)
+//! u⁻ⁿ             u(t)/u_0 ≥ 1 − min(1/2, N/2n)
+//! ```
+//!
+//! and the last two terms of u are small against these bounds: u is known so far ahead. What is below e⁻²³⁰ = 1e-100 does not
+//! matter. From there on the function grows by a factor of e^(N/2) at most in a step, so that the terms left out, like
+//! A (u₁h)^k / k! for k > N, fall by half or so from one to the next: together they are about the last one kept, which the choice
+//! of the step holds at the tolerance, whether it is visible yet or not.
+//!
+//! Promise: a pulse is found however narrow it is, a pole is not passed, at the price of 460/N steps while a pulse
+//! rises. Functions that are visible anyway are not disturbed. Single runs and lanes get the same bits.
+
+use super::element::Element;
+use super::tape::{Row, Slot};
+
+/// The logarithm of what does not matter, 1e-100.
+const NEGLIGIBLE: f64 = -230.0;
+
+/// How often a step is halved at most: h underflows long before.
+const MOST: usize = 256;
+
+/// A function of u that can hide.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Hidden {
+    pub u: Row,
+    pub kind: Kind,
+}
+
+/// Which function.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Kind {
+    /// exp(u)
+    Exponential,
+    /// uⁿ
+    Power(f64),
+    /// u to the power of a constant.
+    Constant(Slot),
+}
+
+impl Kind {
+    /// The same with its exponent.
+    #[inline(always)]
+    pub(crate) fn with(self, constant: impl Fn(Slot) -> f64) -> Kind {
+        match self {
+            Kind::Constant(slot) => Kind::Power(constant(slot)),
+            kind => kind,
+        }
+    }
+
+    /// Where u may be within a step, and how large its last terms.
+    fn limits(self, order: usize, u: f64) -> (f64, f64, f64) {
+        let half = 0.5 * order as f64;
+        match self {
+            Kind::Exponential => (f64::NEG_INFINITY, u.max(NEGLIGIBLE) + half, 1.0),
+            Kind::Power(n) if n < 0.0 => {
+                let fall = u.abs() * (-half / n).min(0.5);
+                let left = u.abs() - fall;
+                if u > 0.0 { (left, f64::INFINITY, fall) } else { (f64::NEG_INFINITY, -left, fall) }
+            }
+            Kind::Power(n) if n > order as f64 - 4.0 => {
+                let most = u.abs().max((NEGLIGIBLE / n).exp()) * (half / n).exp();
+                (-most, most, most / n)
+            }
+            Kind::Power(_) | Kind::Constant(_) => (f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY),
+        }
+    }
+
+    /// Is u, known to lie within (low, high) and with last terms of this size, where it may be?
+    #[inline(always)]
+    pub(crate) fn allows(self, order: usize, u: f64, [low, high, last]: [f64; 3]) -> bool {
+        let (least, most, known) = self.limits(order, u);
+        low >= least && high <= most && last <= known
+    }
+
+    /// The step, cut for a function of u, which is given by its coefficients 0 … order − 1.
+    pub(crate) fn cut(self, mut h: f64, order: usize, u: impl Fn(usize) -> f64) -> f64 {
+        for _ in 0..MOST {
+            if self.allows(order, u(0), range(h, order, &u)) {
+                break;
+            }
+            h *= 0.5;
+        }
+        h
+    }
+}
+
+/// Bounds of u within a step, and the larger of its last two terms: what rises is counted for the upper one, what falls for
+/// the lower one.
+#[inline(always)]
+pub(crate) fn range<T: Element>(h: T, order: usize, u: impl Fn(usize) -> T) -> [T; 3] {
+    let (mut low, mut high) = (u(0), u(0));
+    let mut power = T::splat(1.0);
+    let mut last = [T::splat(0.0); 2];
+    for k in 1..order {
+        power = power.times(h);
+        let term = u(k).times(power);
+        low = low.zip(term, |x, t| x + if t < 0.0 { t } else { 0.0 });
+        high = high.zip(term, |x, t| x + if t < 0.0 { 0.0 } else { t });
+        last = [last[1], term];
+    }
+    [low, high, last[0].zip(last[1], |a, b| if a.abs() > b.abs() { a.abs() } else { b.abs() })]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// −a (t − 1)² around t = 0.
+    fn bell(a: f64) -> impl Fn(usize) -> f64 {
+        move |k| [-a, 2.0 * a, -a].get(k).copied().unwrap_or(0.0)
+    }
+
+    fn line(at: f64, rate: f64) -> impl Fn(usize) -> f64 {
+        move |k| [at, rate].get(k).copied().unwrap_or(0.0)
+    }
+
+    #[test]
+    fn a_pulse_far_away_is_approached_but_not_reached() {
+        for a in [1e3, 1e6, 1e12] {
+            let h = Kind::Exponential.cut(100.0, 20, bell(a));
+            let u = -a * (h - 1.0) * (h - 1.0);
+            assert!(h > 0.15 && h < 1.0 && u < -200.0, "{a:e}: {h} {u}");
+        }
+    }
+
+    #[test]
+    fn gentle_and_falling_functions_do_not_shorten_steps() {
+        assert_eq!(Kind::Exponential.cut(1.0, 20, bell(4.0)), 1.0);
+        assert_eq!(Kind::Exponential.cut(2.0, 20, line(1.0, -1e9)), 2.0);
+        assert_eq!(Kind::Power(16.0).cut(2.0, 20, line(0.0, 1.0)), 2.0);
+        assert_eq!(Kind::Power(100.0).cut(2.0, 20, line(1.5, -1.0)), 2.0);
+        assert_eq!(Kind::Power(-12.0).cut(2.0, 20, line(1.0, 1e9)), 2.0);
+        assert_eq!(Kind::Power(-1.0).cut(2.0, 20, line(-5.0, 1.0)), 2.0);
+    }
+
+    #[test]
+    fn a_pole_is_not_passed() {
+        for n in [-1.0, -7.0, -100.0] {
+            for sign in [1.0, -1.0] {
+                let h = Kind::Power(n).cut(100.0, 20, line(sign, -sign));
+                assert!(h > 0.04 && h <= 0.5, "{n}: {h}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_large_power_is_seen_from_its_zero() {
+        // 0.1^100 does not matter.
+        let h = Kind::Power(100.0).cut(100.0, 20, line(0.0, 1.0));
+        assert!(h > 0.05 && h < 0.12, "{h}");
+    }
+
+    #[test]
+    fn an_exponent_is_not_trusted_beyond_its_series() {
+        // −1e6 (1 − cos t): the next top is at 2π, and the polynomial of degree 19 leaves it before.
+        let u = |k: usize| {
+            let factorial: f64 = (1..=k).map(|i| i as f64).product();
+            if k > 0 && k.is_multiple_of(2) { [1e6, -1e6][(k / 2) % 2] / factorial } else { 0.0 }
+        };
+        assert!(Kind::Exponential.cut(1e3, 20, u) < 4.0);
+    }
+}
