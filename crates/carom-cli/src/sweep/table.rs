@@ -187,12 +187,7 @@ impl Layout<'_> {
                 })?;
                 let columns = empty.columns.iter().zip(widths);
                 let places = columns.map(|(c, width)| Place::sized(&c.name, &c.values, rows, width));
-                let mut archive = NpzArchive::new(places.collect()).map_err(|message| {
-                    let (from, to) = (journal.display(), output.replace(".npz", ".parquet"));
-                    Failure::File(format!(
-                        "{message}\n  hint: rename {from} to {to}.part and repeat with -o {to} --resume"
-                    ))
-                })?;
+                let mut archive = NpzArchive::new(places.collect()).map_err(Failure::File)?;
                 self.pieces(journal, what, PIECE, |piece| {
                     for (k, column) in piece.columns.iter().enumerate() {
                         let (at, bytes) = archive.piece(k, &column.values);

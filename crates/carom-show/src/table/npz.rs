@@ -1,5 +1,11 @@
 //! NumPy's archive: a zip of one `.npy` array per column, stored without compression, so `numpy.load` maps straight onto
 //! it. Several tables go into one archive, each column under its table's prefix (`impacts.time`).
+//!
+//! ```text
+//! [ head (30)  name  sizes₆₄?  array ]*     [ entry (46)  name  sizes₆₄, place₆₄? ]*     end₆₄ (56)  locator (20)?     end (22)
+//! ```
+//!
+//! Sizes and places of 4 GiB and more do not fit their 32 bits: what is marked by `?` is there, with 64, where they occur.
 
 use super::{Table, Values};
 use flate2::Crc;
@@ -7,7 +13,7 @@ use flate2::Crc;
 /// The tables as one npz archive; each comes with the prefix of its column names (`""` for the main one).
 ///
 /// # Errors
-/// When the archive would pass 4 GiB, which a zip without extensions cannot hold.
+/// When a column's name is longer than a zip can hold.
 pub fn npz(tables: &[(&str, &Table)]) -> Result<Vec<u8>, String> {
     let columns = || tables.iter().flat_map(|(prefix, t)| t.columns.iter().map(move |c| (prefix, c)));
     let mut places = Vec::new();
@@ -81,38 +87,46 @@ impl Place {
 /// file. For tables too long to hold.
 pub struct NpzArchive {
     entries: Vec<Entry>,
+    /// From here on a number needs 64 bits.
+    limit: u64,
 }
 
 struct Entry {
     place: Place,
     /// Where its local header begins in the file.
-    offset: usize,
+    offset: u64,
     /// Where its next values go.
-    next: usize,
+    next: u64,
     crc: Crc,
-    size: usize,
+    size: u64,
 }
 
 impl NpzArchive {
     /// An archive of these columns.
     ///
     /// # Errors
-    /// When it would pass 4 GiB, which a zip without extensions cannot hold.
+    /// When it would have more bytes than 64 bits can count.
     pub fn new(places: Vec<Place>) -> Result<NpzArchive, String> {
-        let mut offset = 0usize;
+        NpzArchive::limited(places, LARGE)
+    }
+
+    /// The same where numbers from `limit` on, 4 GiB − 1 at most, are written with 64 bits.
+    fn limited(places: Vec<Place>, limit: u64) -> Result<NpzArchive, String> {
+        let too_long = || "so many values do not fit an npz file".to_string();
+        let mut offset = 0u64;
         let mut entries = Vec::with_capacity(places.len());
         for place in places {
             let header = place.header();
-            let next = offset + LOCAL_HEAD + place.name.len() + header.len();
-            let data = place.rows.checked_mul(place.width()).ok_or_else(too_long)?;
-            let size = data.checked_add(header.len()).ok_or_else(too_long)?;
-            word(size)?;
+            let data = (place.rows as u64).checked_mul(place.width() as u64).ok_or_else(too_long)?;
+            let size = data.checked_add(header.len() as u64).ok_or_else(too_long)?;
+            let sizes = if size >= limit { LOCAL_SIZES } else { 0 };
+            let next = offset + (LOCAL_HEAD + place.name.len() + sizes + header.len()) as u64;
             let mut crc = Crc::new();
             crc.update(&header);
             entries.push(Entry { place, offset, next, crc, size });
-            offset = word(next.checked_add(data).ok_or_else(too_long)?)? as usize;
+            offset = next.checked_add(data).ok_or_else(too_long)?;
         }
-        Ok(NpzArchive { entries })
+        Ok(NpzArchive { entries, limit })
     }
 
     /// The next values of a column: where they go in the file, and their bytes. Texts longer than their place are cut.
@@ -134,57 +148,100 @@ impl NpzArchive {
         }
         entry.crc.update(&data);
         let at = entry.next;
-        entry.next += data.len();
-        (at as u64, data)
+        entry.next += data.len() as u64;
+        (at, data)
     }
 
     /// What remains, when every column has all its values: the heads of the columns and the directory, with their places.
     ///
     /// # Errors
-    /// When the archive would pass 4 GiB.
+    /// When a column's name is longer than a zip can hold.
     pub fn finish(self) -> Result<Vec<(u64, Vec<u8>)>, String> {
         let mut pieces = Vec::new();
         let mut directory = Vec::new();
-        let mut end = 0;
+        let mut begin = 0;
         for entry in &self.entries {
-            let name = &entry.place.name;
-            let length = u16::try_from(name.len()).map_err(|_| format!("column name too long: {name}"))?;
+            let (head, listed) = self.heads(entry)?;
+            begin = entry.offset + head.len() as u64 + entry.size - entry.place.header().len() as u64;
+            pieces.push((entry.offset, head));
+            directory.extend(listed);
+        }
+        let (count, size) = (self.entries.len() as u64, directory.len() as u64);
+        let few = u16::try_from(count).ok().filter(|n| *n != u16::MAX && u64::from(*n) < self.limit);
+        if few.is_none() || self.is_large(size) || self.is_large(begin) {
+            let end = begin + size;
+            directory.extend(b"PK\x06\x06");
+            directory.extend(44u64.to_le_bytes());
+            directory.extend([VERSION_64.to_le_bytes(), VERSION_64.to_le_bytes()].concat());
+            directory.extend([0; 8]); // disks
+            for n in [count, count, size, begin] {
+                directory.extend(n.to_le_bytes());
+            }
+            directory.extend(b"PK\x06\x07\x00\x00\x00\x00");
+            directory.extend(end.to_le_bytes());
+            directory.extend(1u32.to_le_bytes());
+        }
+        let few = few.unwrap_or(u16::MAX);
+        directory.extend(b"PK\x05\x06\x00\x00\x00\x00");
+        directory.extend(few.to_le_bytes());
+        directory.extend(few.to_le_bytes());
+        directory.extend(self.word(size).to_le_bytes());
+        directory.extend(self.word(begin).to_le_bytes());
+        directory.extend(0u16.to_le_bytes());
+        pieces.push((begin, directory));
+        Ok(pieces)
+    }
+
+    /// The head of a column, up to its values, and its entry in the directory.
+    fn heads(&self, entry: &Entry) -> Result<(Vec<u8>, Vec<u8>), String> {
+        let name = &entry.place.name;
+        let length = u16::try_from(name.len()).map_err(|_| format!("column name too long: {name}"))?;
+        let mut sizes = Vec::new();
+        if self.is_large(entry.size) {
+            sizes.extend([entry.size.to_le_bytes(), entry.size.to_le_bytes()].concat());
+        }
+        let mut places = sizes.clone();
+        if self.is_large(entry.offset) {
+            places.extend(entry.offset.to_le_bytes());
+        }
+        let version = if places.is_empty() { VERSION } else { VERSION_64 };
+        let common = |extra: &[u8]| {
             let mut common = Vec::with_capacity(26);
-            for half in [20u16, UTF8_NAMES, 0, 0, FIRST_DATE] {
+            for half in [version, UTF8_NAMES, 0, 0, FIRST_DATE] {
                 common.extend(half.to_le_bytes());
             }
-            let size = word(entry.size)?;
+            let size = self.word(entry.size);
             for full in [entry.crc.sum(), size, size] {
                 common.extend(full.to_le_bytes());
             }
             common.extend(length.to_le_bytes());
-            common.extend(0u16.to_le_bytes());
+            common.extend((extra.len() as u16).to_le_bytes());
+            common
+        };
+        let (sizes, places) = (extra_field(&sizes), extra_field(&places));
+        let mut head = b"PK\x03\x04".to_vec();
+        head.extend(common(&sizes));
+        head.extend(name.as_bytes());
+        head.extend(sizes);
+        head.extend(entry.place.header());
 
-            let mut head = b"PK\x03\x04".to_vec();
-            head.extend(&common);
-            head.extend(name.as_bytes());
-            head.extend(entry.place.header());
-            pieces.push((entry.offset as u64, head));
+        let mut listed = b"PK\x01\x02".to_vec();
+        listed.extend(version.to_le_bytes());
+        listed.extend(common(&places));
+        listed.extend([0; 10]); // comment, disk, attributes
+        listed.extend(self.word(entry.offset).to_le_bytes());
+        listed.extend(name.as_bytes());
+        listed.extend(places);
+        Ok((head, listed))
+    }
 
-            directory.extend(b"PK\x01\x02");
-            directory.extend(20u16.to_le_bytes());
-            directory.extend(&common);
-            directory.extend([0; 10]); // comment, disk, attributes
-            directory.extend(word(entry.offset)?.to_le_bytes());
-            directory.extend(name.as_bytes());
-            end = entry.offset + LOCAL_HEAD + name.len() + entry.size;
-        }
-        let entries =
-            u16::try_from(self.entries.len()).map_err(|_| "too many columns for npz".to_string())?;
-        let size = word(directory.len())?;
-        directory.extend(b"PK\x05\x06\x00\x00\x00\x00");
-        directory.extend(entries.to_le_bytes());
-        directory.extend(entries.to_le_bytes());
-        directory.extend(size.to_le_bytes());
-        directory.extend(word(end)?.to_le_bytes());
-        directory.extend(0u16.to_le_bytes());
-        pieces.push((end as u64, directory));
-        Ok(pieces)
+    fn is_large(&self, n: u64) -> bool {
+        n >= self.limit
+    }
+
+    /// A number in 32 bits; all of them are set where it needs 64.
+    fn word(&self, n: u64) -> u32 {
+        if self.is_large(n) { u32::MAX } else { n as u32 }
     }
 }
 
@@ -192,15 +249,25 @@ impl NpzArchive {
 const UTF8_NAMES: u16 = 1 << 11;
 /// 1 January 1980, always: bytes depend on data only.
 const FIRST_DATE: u16 = 0x0021;
+/// What a reader must know: folders, 2.0; or numbers of 64 bits, 4.5.
+const VERSION: u16 = 20;
+const VERSION_64: u16 = 45;
 /// Bytes of a local header before its name.
 const LOCAL_HEAD: usize = 30;
+/// Bytes of its sizes in 64 bits.
+const LOCAL_SIZES: usize = 20;
+/// The first number that does not fit 32 bits, one of which says so.
+const LARGE: u64 = u32::MAX as u64;
 
-fn word(n: usize) -> Result<u32, String> {
-    u32::try_from(n).map_err(|_| too_long())
-}
-
-fn too_long() -> String {
-    "more than 4 GiB do not fit an npz file; parquet has no such limit".to_string()
+/// Numbers of 64 bits as an extra field, where there are any.
+fn extra_field(numbers: &[u8]) -> Vec<u8> {
+    if numbers.is_empty() {
+        return Vec::new();
+    }
+    let mut field = 1u16.to_le_bytes().to_vec();
+    field.extend((numbers.len() as u16).to_le_bytes());
+    field.extend(numbers);
+    field
 }
 
 #[cfg(test)]
@@ -234,8 +301,43 @@ mod tests {
     }
 
     #[test]
-    fn more_than_4_gib_are_refused_before_anything_is_written() {
-        let place = Place::sized("x", &Values::Numbers(Vec::new()), 1 << 29, 0);
-        assert!(NpzArchive::new(vec![place]).is_err());
+    fn numbers_of_64_bits_are_where_they_are_needed_and_read_back() {
+        let mut table = Table::default();
+        for name in ["x", "y", "z"] {
+            table.numbers("", name, (0..20).map(f64::from).collect());
+        }
+        // Sizes are 288 bytes, places 0, 323 and 646, or 20 more for every size of 64 bits before; the directory begins at 969.
+        let mut lengths = Vec::new();
+        for limit in [LARGE, 969, 600, 300, 200, 1] {
+            let places = table.columns.iter().map(|c| Place::new(&c.name, &c.values)).collect();
+            let mut archive = NpzArchive::limited(places, limit).unwrap();
+            let mut pieces: Vec<_> =
+                table.columns.iter().enumerate().map(|(k, c)| archive.piece(k, &c.values)).collect();
+            pieces.extend(archive.finish().unwrap());
+            pieces.sort();
+            let mut bytes = Vec::new();
+            for (at, piece) in pieces {
+                assert_eq!(at, bytes.len() as u64, "no room is left, nothing is written twice");
+                bytes.extend(piece);
+            }
+            assert_eq!(crate::table::read_npz(&bytes), Ok(table.clone()), "{limit}");
+            lengths.push(bytes.len());
+        }
+        let more: Vec<usize> = lengths.iter().map(|n| n - lengths[0]).collect();
+        // 76 for the end; 12 per place alone; 20 + 20 for a size in head and directory, 8 more for a place beside it.
+        assert_eq!(more, [0, 76, 76 + 12, 76 + 24, 76 + 120 + 16, 76 + 120 + 16]);
+    }
+
+    #[test]
+    fn a_column_of_4_gib_is_laid_out_with_64_bits() {
+        let none = Values::Numbers(Vec::new());
+        let rows = [(1 << 29) - 16, (1 << 29) - 17, 1 << 29];
+        let places = rows.iter().map(|n| Place::sized("x", &none, *n, 0)).collect();
+        let pieces = NpzArchive::new(places).unwrap().finish().unwrap();
+        // 2²⁹ − 16 numbers and the header of 128 bytes are 2³² bytes; one number less fits.
+        let size = |k: usize| u32::from_le_bytes(pieces[k].1[18..22].try_into().unwrap());
+        assert_eq!((size(0), size(1), size(2)), (u32::MAX, u32::MAX - 7, u32::MAX));
+        assert_eq!(pieces[0].1[39..47], (1u64 << 32).to_le_bytes());
+        assert_eq!(pieces[1].0, 35 + 20 + (1 << 32));
     }
 }

@@ -3,6 +3,8 @@
 //! ```text
 //! [ "PK34" … name  array ]*   [ "PK12" … name ]*   "PK56" … where the list begins       stored or deflated
 //! ```
+//!
+//! A number of 32 bits with all of them set has its 64 elsewhere: in an extra field after the name, or in "PK66" before "PK67".
 
 use super::{Misread, most_numbers};
 use crate::table::{Column, Table, Values};
@@ -60,6 +62,40 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<usize> {
     Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?) as usize)
 }
 
+fn u64_at(bytes: &[u8], at: usize) -> Option<usize> {
+    usize::try_from(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?)).ok()
+}
+
+/// A number of 32 bits that may stand for one of 64.
+const ELSEWHERE: usize = u32::MAX as usize;
+
+/// The 64-bit numbers among the extra fields of an entry.
+fn large_numbers(mut extra: &[u8]) -> &[u8] {
+    while let (Some(kind), Some(length)) = (u16_at(extra, 0), u16_at(extra, 2)) {
+        let end = 4 + usize::from(length);
+        if kind == 1 {
+            return extra.get(4..end).unwrap_or_default();
+        }
+        extra = extra.get(end..).unwrap_or_default();
+    }
+    &[]
+}
+
+/// Where the list of entries begins, and how many there are.
+fn list(file: &[u8], end: usize) -> Option<(usize, usize)> {
+    u16_at(file, end + 20)?; // its last field
+    let (count, at) = (usize::from(u16_at(file, end + 10)?), u32_at(file, end + 16)?);
+    let locator = end.checked_sub(20).filter(|&l| file[l..].starts_with(b"PK\x06\x07"));
+    match locator {
+        Some(locator) if count == usize::from(u16::MAX) || at == ELSEWHERE => {
+            let end = u64_at(file, locator + 8)?;
+            file.get(end..)?.starts_with(b"PK\x06\x06").then_some(())?;
+            Some((u64_at(file, end + 48)?, u64_at(file, end + 32)?))
+        }
+        _ => Some((at, count)),
+    }
+}
+
 /// The entries of a zip archive.
 fn directory(file: &[u8]) -> Result<Vec<Entry>, Misread> {
     let none =
@@ -71,23 +107,31 @@ fn directory(file: &[u8]) -> Result<Vec<Entry>, Misread> {
     let far = file.len().saturating_sub(22 + (1 << 16));
     let end = file[far..].windows(4).rposition(|w| w == b"PK\x05\x06").map(|at| far + at).ok_or_else(none)?;
     let damaged = || Misread::damaged("its list of arrays is cut short");
-    u16_at(file, end + 20).ok_or_else(damaged)?; // its last field
-    let count = u16_at(file, end + 10).ok_or_else(damaged)?;
-    let mut at = u32_at(file, end + 16).ok_or_else(damaged)?;
+    let (mut at, count) = list(file, end).ok_or_else(damaged)?;
     let mut entries = Vec::new();
     for _ in 0..count {
         let head = file.get(at..).filter(|h| h.starts_with(b"PK\x01\x02")).ok_or_else(damaged)?;
         let entry = || {
             let name = 46..46 + usize::from(u16_at(head, 28)?);
-            let more = usize::from(u16_at(head, 30)?) + usize::from(u16_at(head, 32)?);
-            let next = name.end + more;
+            let extra = name.end..name.end + usize::from(u16_at(head, 30)?);
+            let next = extra.end + usize::from(u16_at(head, 32)?);
+            let mut large = large_numbers(head.get(extra)?);
+            let mut number = |at: usize| match u32_at(head, at)? {
+                ELSEWHERE if large.len() >= 8 => {
+                    let n = u64_at(large, 0);
+                    large = &large[8..];
+                    n
+                }
+                n => Some(n),
+            };
+            let (unpacked, packed, offset) = (number(24)?, number(20)?, number(42)?);
             let entry = Entry {
                 name: String::from_utf8_lossy(head.get(name)?).into_owned(),
                 method: u16_at(head, 10)?,
                 crc: u32_at(head, 16)?,
-                packed: u32_at(head, 20)?,
-                unpacked: u32_at(head, 24)?,
-                offset: u32_at(head, 42)?,
+                packed,
+                unpacked,
+                offset,
             };
             Some((entry, next))
         };
