@@ -6,7 +6,7 @@
 //! row in the tables. What is computed does not change, only where it is kept.
 
 use super::layout::WIDTH;
-use super::recurrence::{Edge, Equation, NONE, Pair, Recurrence, Scale, Stage, Weight};
+use super::recurrence::{Equation, NONE, Recurrence, Scale, Stage, Weight};
 use super::tape::Row;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -39,54 +39,52 @@ fn kind(w: &Weight) -> Kind {
     Kind { factor: w.factor.to_bits(), constant: w.constant, times: w.times != NONE, over: w.over != NONE }
 }
 
-/// Sorts the equations of a long recurrence by class; notes how many equations each class has.
+/// Sorts the equations of a long recurrence by class.
 pub(crate) fn sort(r: &mut Recurrence) {
     if r.edges.len() < LONG {
         return;
     }
     let (mut pairs, mut edges) = (Vec::with_capacity(r.pairs.len()), Vec::with_capacity(r.edges.len()));
-    let mut equations: Vec<Equation> = Vec::with_capacity(r.equations.len());
+    let mut sorted: Vec<Equation> = Vec::with_capacity(r.equations.len());
     let mut classes = Vec::new();
     // Levels count equations of one stage between a row and what was known before the stage.
     let mut level = vec![0_u32; r.rows];
-    let all: Vec<(&Equation, &[Pair], &[Edge])> = r.spread().collect();
-    let mut rest = &all[..];
     for stage in &r.stages {
-        let Stage::Equations(count) = *stage else { continue };
-        let (stage, more) = rest.split_at(count as usize);
-        rest = more;
+        let Stage::Equations(equations) = stage else { continue };
+        let equations = &r.equations[equations.clone()];
         let mut numbers: HashMap<Form, usize> = HashMap::new();
-        let mut members: Vec<(u32, Vec<usize>)> = Vec::new();
-        for (i, (e, pairs, edges)) in stage.iter().enumerate() {
-            let own = 1 + edges.iter().map(|e| level[e.source as usize]).max().unwrap_or(0);
+        let mut members: Vec<(u32, Vec<&Equation>)> = Vec::new();
+        for e in equations {
+            let (own_pairs, own_edges) = (&r.pairs[e.pairs.clone()], &r.edges[e.edges.clone()]);
+            let own = 1 + own_edges.iter().map(|e| level[e.source as usize]).max().unwrap_or(0);
             level[e.out as usize] = own;
             let form = Form {
                 level: own,
                 scale: e.scale,
-                pairs: pairs.iter().map(|p| (p.is_square(), kind(&p.weight))).collect(),
-                edges: edges.iter().map(|e| kind(&e.weight)).collect(),
+                pairs: own_pairs.iter().map(|p| (p.is_square(), kind(&p.weight))).collect(),
+                edges: own_edges.iter().map(|e| kind(&e.weight)).collect(),
             };
             let number = *numbers.entry(form).or_insert_with(|| {
                 members.push((own, Vec::new()));
                 members.len() - 1
             });
-            members[number].1.push(i);
+            members[number].1.push(e);
         }
         members.sort_by_key(|(level, _)| *level);
         for (_, class) in members {
-            classes.push(class.len() as u32);
-            for i in class {
-                let (e, p, w) = stage[i];
-                equations.push(*e);
-                pairs.extend(p);
-                edges.extend(w);
+            classes.push(sorted.len()..sorted.len() + class.len());
+            for e in class {
+                let first = (pairs.len(), edges.len());
+                pairs.extend(&r.pairs[e.pairs.clone()]);
+                edges.extend(&r.edges[e.edges.clone()]);
+                sorted.push(Equation { pairs: first.0..pairs.len(), edges: first.1..edges.len(), ..*e });
             }
         }
-        for (e, _, _) in stage {
+        for e in equations {
             level[e.out as usize] = 0;
         }
     }
-    (r.pairs, r.edges, r.equations, r.classes) = (pairs, edges, equations, classes);
+    (r.pairs, r.edges, r.equations, r.classes) = (pairs, edges, sorted, classes);
 }
 
 /// Up to eight equations that are evaluated together, or a few that are not.
@@ -133,34 +131,32 @@ impl Tables {
             edges: vec![u32::MAX; r.edges.len()],
             ..Tables::default()
         };
-        let (mut equation, mut pair, mut edge) = (0, 0, 0);
-        for &count in &r.classes {
-            let class = equation..equation + count as usize;
-            equation = class.end;
+        for class in &r.classes {
             for start in class.clone().step_by(WIDTH) {
-                let equations = start..class.end.min(start + WIDTH);
-                let form = r.equations[start];
-                let (pairs, edges) = (form.pairs as usize, form.edges as usize);
+                let range = start..class.end.min(start + WIDTH);
+                let equations = &r.equations[range.clone()];
                 let mut vector = None;
                 if equations.len() >= FEW {
                     vector = Some([t.pair_room, t.edge_room]);
-                    for lane in 0..equations.len() {
-                        for q in 0..pairs {
-                            t.pairs[pair + lane * pairs + q] = (t.pair_room + q * WIDTH + lane) as u32;
-                        }
-                        for q in 0..edges {
-                            t.edges[edge + lane * edges + q] = (t.edge_room + q * WIDTH + lane) as u32;
-                        }
+                    for (lane, e) in equations.iter().enumerate() {
+                        let places = |room: usize| (room + lane..).step_by(WIDTH).map(|at| at as u32);
+                        t.pairs[e.pairs.clone()]
+                            .iter_mut()
+                            .zip(places(t.pair_room))
+                            .for_each(|(p, at)| *p = at);
+                        t.edges[e.edges.clone()]
+                            .iter_mut()
+                            .zip(places(t.edge_room))
+                            .for_each(|(e, at)| *e = at);
                     }
-                    t.pair_room += pairs * WIDTH;
-                    t.edge_room += edges * WIDTH;
+                    t.pair_room += equations[0].pairs.len() * WIDTH;
+                    t.edge_room += equations[0].edges.len() * WIDTH;
                 }
-                pair += equations.len() * pairs;
-                edge += equations.len() * edges;
-                t.groups.push(Group { equations, vector });
+                t.groups.push(Group { equations: range, vector });
                 // The pairs of the last order come first, and its classes end with them.
-                if pair == r.last_pairs {
-                    fill(&mut t.pairs[..pair], &mut t.pair_room);
+                let pairs = equations[equations.len() - 1].pairs.end;
+                if pairs == r.last_pairs {
+                    fill(&mut t.pairs[..pairs], &mut t.pair_room);
                     t.last_pairs = t.pair_room;
                 }
             }

@@ -59,14 +59,11 @@ pub(crate) fn order<const FUSED: bool, const NEAR: bool, T: Element>(
         arena[index(i as Row)] = arena[layout.places[rate as usize].index(k - 1)].times(inverse);
     }
     arena[index(tape.dimension as Row)] = arena[scales + 2];
-    let (mut equation, mut pair, mut edge) = (0, 0, 0);
     let stages = if k == layout.order { r.last_stages } else { r.stages.len() };
     for stage in &r.stages[..stages] {
-        match *stage {
-            Stage::Equations(count) => {
-                for e in &r.equations[equation..equation + count as usize] {
-                    let (pairs, edges) = (pair..pair + e.pairs as usize, edge..edge + e.edges as usize);
-                    (pair, edge) = (pairs.end, edges.end);
+        match stage {
+            Stage::Equations(equations) => {
+                for e in &r.equations[equations.clone()] {
                     let mut sum: Option<T> = None;
                     let add = |sum: &mut Option<T>, w: T, x: T| {
                         *sum = Some(match *sum {
@@ -74,7 +71,7 @@ pub(crate) fn order<const FUSED: bool, const NEAR: bool, T: Element>(
                             Some(s) => s.plus_product::<FUSED>(x, w),
                         });
                     };
-                    for p in pairs.clone() {
+                    for p in e.pairs.clone() {
                         let before = |row: Row| arena[layout.places[row as usize].index(k - 1)];
                         let (pair, p) = (&r.pairs[p], layout.pair(p));
                         let near = layout.near.map(|near| arena[near + p]);
@@ -94,7 +91,7 @@ pub(crate) fn order<const FUSED: bool, const NEAR: bool, T: Element>(
                     if e.scale == Scale::Inverse {
                         sum = sum.map(|s| s.times(inverse));
                     }
-                    for i in edges {
+                    for i in e.edges.clone() {
                         add(
                             &mut sum,
                             arena[layout.edge_weights + layout.edge(i)],
@@ -102,14 +99,13 @@ pub(crate) fn order<const FUSED: bool, const NEAR: bool, T: Element>(
                         );
                     }
                     let mut sum = sum.unwrap_or(T::splat(0.0));
-                    if pairs.is_empty() && e.scale != Scale::One {
+                    if e.pairs.is_empty() && e.scale != Scale::One {
                         sum = sum.times(arena[scales + usize::from(e.scale == Scale::Inverse)]);
                     }
                     arena[index(e.out)] = sum;
                 }
-                equation += count as usize;
             }
-            Stage::Solve { block, right_side, unknowns } => {
+            &Stage::Solve { block, right_side, unknowns } => {
                 solve(arena, block as usize, right_side, unknowns)
             }
         }

@@ -22,6 +22,7 @@ use super::alike;
 use super::hidden::{Hidden, Kind};
 use super::tape::{ONE, Op, Row, Slot, Tape, Value};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// No row: the factor 1.
 pub(crate) const NONE: Row = Row::MAX;
@@ -82,20 +83,20 @@ pub(crate) enum Scale {
     Inverse,
 }
 
-/// r_k = s(k) Σ of the next `pairs` pairs + Σ of the next `edges` edges; without pairs the scale is that of the edges.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// r_k = s(k) Σ of these pairs + Σ of these edges; without pairs the scale is that of the edges.
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Equation {
     pub out: Row,
     pub scale: Scale,
-    pub pairs: u32,
-    pub edges: u32,
+    pub pairs: Range<usize>,
+    pub edges: Range<usize>,
 }
 
 /// What is done per order, in sequence.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Stage {
-    /// The next so many equations.
-    Equations(u32),
+    /// These equations.
+    Equations(Range<usize>),
     /// Rows `right_side ..` hold the right side; the unknowns are written to `unknowns ..`.
     Solve { block: u32, right_side: Row, unknowns: Row },
 }
@@ -107,8 +108,8 @@ pub(crate) struct Recurrence {
     pub edges: Vec<Edge>,
     pub equations: Vec<Equation>,
     pub stages: Vec<Stage>,
-    /// How many consecutive equations differ only in their rows; empty for short recurrences.
-    pub classes: Vec<u32>,
+    /// Equations that differ only in their rows; empty for short recurrences.
+    pub classes: Vec<Range<usize>>,
     /// How many stages, and pairs, the last order needs.
     pub last_stages: usize,
     pub last_pairs: usize,
@@ -136,16 +137,11 @@ impl Recurrence {
         r.last_stages = r.stages.len();
         r.last_pairs = r.pairs.len();
         // What only the middle orders need begins a stage of its own.
-        let mut fresh = true;
-        for &i in &tape.middle {
-            if !in_last[i as usize] {
-                if std::mem::take(&mut fresh) {
-                    r.stages.push(Stage::Equations(0));
-                }
-                r.op(tape, &tape.ops[i as usize]);
-            }
+        r.stages.push(Stage::Equations(r.equations.len()..r.equations.len()));
+        for &i in tape.middle.iter().filter(|&&i| !in_last[i as usize]) {
+            r.op(tape, &tape.ops[i as usize]);
         }
-        r.stages.retain(|s| *s != Stage::Equations(0));
+        r.stages.retain(|s| !matches!(s, Stage::Equations(none) if none.is_empty()));
         for &(u, n) in &tape.powers {
             // Powers are made by squaring; where there is no square, no series is wanted.
             if r.pairs.iter().any(|p| p.a == u && p.is_square()) {
@@ -160,37 +156,23 @@ impl Recurrence {
         r
     }
 
-    /// The equations with their pairs and edges.
-    pub(crate) fn spread(&self) -> impl Iterator<Item = (&Equation, &[Pair], &[Edge])> {
-        let (mut pairs, mut edges) = (&self.pairs[..], &self.edges[..]);
-        self.equations.iter().map(move |e| {
-            let (own_pairs, more_pairs) = pairs.split_at(e.pairs as usize);
-            let (own_edges, more_edges) = edges.split_at(e.edges as usize);
-            (pairs, edges) = (more_pairs, more_edges);
-            (e, own_pairs, own_edges)
-        })
-    }
-
     /// Puts what is known last at the end of each sum: the chain from operation to operation becomes shorter.
     fn sort_edges(&mut self, tape: &Tape) {
         // Depth: operations between the coefficients of the last order and this row's.
         let mut depth = vec![0_u32; self.rows];
         depth[..tape.dimension].fill(1);
-        let (mut equation, mut edge) = (0, 0);
         for stage in &self.stages {
-            match *stage {
-                Stage::Equations(count) => {
-                    for e in &self.equations[equation..equation + count as usize] {
-                        let edges = &mut self.edges[edge..edge + e.edges as usize];
-                        edge += edges.len();
+            match stage {
+                Stage::Equations(equations) => {
+                    for e in &self.equations[equations.clone()] {
+                        let edges = &mut self.edges[e.edges.clone()];
                         edges.sort_by_key(|e| depth[e.source as usize]);
                         // Each term waits for the one before it and for its source.
                         let sum = edges.iter().fold(0, |at, e| at.max(depth[e.source as usize]) + 1);
-                        depth[e.out as usize] = sum + u32::from(e.pairs == 0 && e.scale != Scale::One);
+                        depth[e.out as usize] = sum + u32::from(e.pairs.is_empty() && e.scale != Scale::One);
                     }
-                    equation += count as usize;
                 }
-                Stage::Solve { block, right_side, unknowns } => {
+                &Stage::Solve { block, right_side, unknowns } => {
                     let n = tape.blocks[block as usize].size;
                     let rows = |first: Row| first as usize..first as usize + n;
                     let right = depth[rows(right_side)].iter().copied().max().unwrap_or(0);
@@ -201,12 +183,15 @@ impl Recurrence {
     }
 
     fn equation(&mut self, out: Row, scale: Scale, pairs: &[Pair], edges: &[Edge]) {
+        let first = (self.pairs.len(), self.edges.len());
         self.pairs.extend(pairs);
         self.edges.extend(edges);
-        self.equations.push(Equation { out, scale, pairs: pairs.len() as u32, edges: edges.len() as u32 });
+        let (pairs, edges) = (first.0..self.pairs.len(), first.1..self.edges.len());
+        let number = self.equations.len();
+        self.equations.push(Equation { out, scale, pairs, edges });
         match self.stages.last_mut() {
-            Some(Stage::Equations(n)) => *n += 1,
-            _ => self.stages.push(Stage::Equations(1)),
+            Some(Stage::Equations(equations)) => equations.end = number + 1,
+            _ => self.stages.push(Stage::Equations(number..number + 1)),
         }
     }
 

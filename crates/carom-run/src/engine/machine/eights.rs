@@ -10,7 +10,6 @@ use super::{Emitter, Target, base};
 use crate::engine::layout::WIDTH;
 use crate::engine::recurrence::{Equation, NONE, Scale, Stage, Weight};
 use crate::engine::tape::{ONE, Row};
-use std::ops::Range;
 
 /// Registers that hold k, 1/k and 1/2 throughout an order; scalar code does not use them.
 const ORDER: u8 = 29;
@@ -36,33 +35,20 @@ impl Emitter<'_> {
         self.state_by_eights(kind);
         let (r, layout) = (self.r, self.layout);
         let stages = if kind == Kind::Last { r.last_stages } else { r.stages.len() };
-        let (mut groups, mut equation, mut pair, mut edge) = (layout.tables.groups.iter(), 0, 0, 0);
+        let mut groups = layout.tables.groups.iter().peekable();
         for stage in &r.stages[..stages] {
-            match *stage {
-                Stage::Equations(count) => {
-                    let end = equation + count as usize;
-                    while equation < end {
-                        let group = groups.next().expect("every equation is in a group");
+            match stage {
+                Stage::Equations(equations) => {
+                    while let Some(group) = groups.next_if(|g| g.equations.end <= equations.end) {
                         let equations = &r.equations[group.equations.clone()];
-                        equation += equations.len();
-                        let (pairs, edges) = equations
-                            .iter()
-                            .fold((pair, edge), |(p, e), x| (p + x.pairs as usize, e + x.edges as usize));
-                        if let Some([pair_at, edge_at]) = group.vector {
-                            self.equations(kind, equations, [pair, edge], [pair_at, edge_at]);
-                        } else {
-                            let (mut p, mut e) = (pair, edge);
-                            for x in equations {
-                                let (next_p, next_e) = (p + x.pairs as usize, e + x.edges as usize);
-                                self.equation(kind, x, p..next_p, e..next_e);
-                                (p, e) = (next_p, next_e);
-                            }
-                            self.asm.forget();
+                        match group.vector {
+                            Some(at) => self.equations(kind, equations, at),
+                            None => equations.iter().for_each(|e| self.equation(kind, e)),
                         }
-                        (pair, edge) = (pairs, edges);
+                        self.asm.forget();
                     }
                 }
-                Stage::Solve { block, right_side, unknowns } => {
+                &Stage::Solve { block, right_side, unknowns } => {
                     for row in self.solve_block(block, right_side, unknowns) {
                         self.keep_series(row);
                     }
@@ -152,21 +138,20 @@ impl Emitter<'_> {
         self.asm.forget();
     }
 
-    /// Up to eight equations of one class, whose pairs and edges begin with these, and are at these places of the tables.
-    fn equations(&mut self, kind: Kind, equations: &[Equation], first: [usize; 2], at: [usize; 2]) {
+    /// Up to eight equations of one class, whose pairs and edges are at these places of the tables.
+    fn equations(&mut self, kind: Kind, equations: &[Equation], at: [usize; 2]) {
         let (r, layout) = (self.r, self.layout);
-        let form = equations[0];
-        let (pairs, edges) = (form.pairs as usize, form.edges as usize);
+        let form = &equations[0];
         self.wide(|this| {
             let mut begun = false;
             if kind != Kind::First {
-                for q in 0..pairs {
+                for q in 0..form.pairs.len() {
                     let place = at[0] + q * WIDTH;
                     if kind == Kind::Second {
                         let x = if begun { OPERAND } else { SUM };
                         let octet = layout.octets[0] + place * layout.stride;
                         this.asm.load(x, Mem(Base::Octets, 8 * octet as i32 - 64));
-                        if r.pairs[first[0] + q].is_square() {
+                        if r.pairs[form.pairs.start + q].is_square() {
                             this.asm.operate(Do::Multiply, x, x, Rm::Register(HALF));
                         }
                         let near = this.at(layout.near[0] + place);
@@ -188,11 +173,11 @@ impl Emitter<'_> {
                     this.asm.operate(Do::Multiply, SUM, SUM, Rm::Register(INVERSE));
                 }
             }
-            for q in 0..edges {
-                let edge = |lane: usize| &r.edges[first[1] + lane * edges + q];
-                let sources = this.slots((0..equations.len()).map(|lane| edge(lane).source));
+            for q in 0..form.edges.len() {
+                let edge = |e: &Equation| r.edges[e.edges.start + q];
+                let sources = this.slots(equations.iter().map(|e| edge(e).source));
                 let weight = Rm::Memory(this.at(layout.edge_weights + at[1] + q * WIDTH));
-                let one = edge(0).weight.is_one();
+                let one = edge(form).weight.is_one();
                 if !begun {
                     this.fetch(SUM, &sources);
                     if !one {
@@ -219,7 +204,7 @@ impl Emitter<'_> {
             if !begun {
                 this.asm.zero(SUM);
             }
-            if pairs == 0 && form.scale != Scale::One {
+            if form.pairs.is_empty() && form.scale != Scale::One {
                 let scale = if form.scale == Scale::Inverse { INVERSE } else { ORDER };
                 this.asm.operate(Do::Multiply, SUM, SUM, Rm::Register(scale));
             }
@@ -228,7 +213,6 @@ impl Emitter<'_> {
         for e in equations {
             self.keep_series(e.out);
         }
-        self.asm.forget();
     }
 
     /// The operands of all pairs, from the slots to the octets.
@@ -308,22 +292,16 @@ impl Emitter<'_> {
     /// The weights of edges that change with the state.
     pub(super) fn edge_weights_by_eights(&mut self) {
         let (r, layout) = (self.r, self.layout);
-        let mut edge = 0;
         for group in &layout.tables.groups {
             let equations = &r.equations[group.equations.clone()];
-            let count = equations[0].edges as usize;
-            let own: Range<usize> = edge..edge + equations.iter().map(|e| e.edges as usize).sum::<usize>();
-            edge = own.end;
             let Some([_, at]) = group.vector else {
-                for e in own {
-                    self.edge_weight_alone(e);
-                }
+                equations.iter().flat_map(|e| e.edges.clone()).for_each(|e| self.edge_weight_alone(e));
                 continue;
             };
             self.asm.forget();
-            for q in 0..count {
+            for q in 0..equations[0].edges.len() {
                 let weights: Vec<Weight> =
-                    (0..equations.len()).map(|lane| r.edges[own.start + lane * count + q].weight).collect();
+                    equations.iter().map(|e| r.edges[e.edges.start + q].weight).collect();
                 if weights[0].moves() {
                     self.wide(|this| this.weights_of_eight(&weights, layout.edge_weights + at + q * WIDTH));
                 }

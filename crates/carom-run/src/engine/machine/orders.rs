@@ -103,18 +103,12 @@ impl Emitter<'_> {
         self.state(kind);
         let r = self.r;
         let stages = if kind == Kind::Last { r.last_stages } else { r.stages.len() };
-        let (mut equation, mut pair, mut edge) = (0, 0, 0);
         for stage in &r.stages[..stages] {
-            match *stage {
-                Stage::Equations(count) => {
-                    for e in &r.equations[equation..equation + count as usize] {
-                        let (pairs, edges) = (pair..pair + e.pairs as usize, edge..edge + e.edges as usize);
-                        (pair, edge) = (pairs.end, edges.end);
-                        self.equation(kind, e, pairs, edges);
-                    }
-                    equation += count as usize;
+            match stage {
+                Stage::Equations(equations) => {
+                    r.equations[equations.clone()].iter().for_each(|e| self.equation(kind, e));
                 }
-                Stage::Solve { block, right_side, unknowns } => {
+                &Stage::Solve { block, right_side, unknowns } => {
                     for row in self.solve_block(block, right_side, unknowns) {
                         let x = self.asm.get(self.now(row), &[]);
                         self.publish(kind, row, x);
@@ -152,8 +146,8 @@ impl Emitter<'_> {
         self.write(kind, tape.dimension as Row, x);
     }
 
-    pub(super) fn equation(&mut self, kind: Kind, e: &Equation, pairs: Range<usize>, edges: Range<usize>) {
-        let r = self.r;
+    pub(super) fn equation(&mut self, kind: Kind, e: &Equation) {
+        let (r, pairs, edges) = (self.r, e.pairs.clone(), e.edges.clone());
         let mut sum: Option<u8> = None;
         if kind != Kind::First {
             for p in pairs.clone() {
