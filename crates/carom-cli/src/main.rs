@@ -8,6 +8,7 @@ mod check;
 mod derive;
 mod failure;
 mod film;
+mod form;
 mod interrupt;
 mod load;
 mod paint;

@@ -2,6 +2,7 @@
 
 use crate::args::Run;
 use crate::failure::Failure;
+use crate::form;
 use crate::load::{self, load};
 use crate::paint::Paint;
 use crate::simulate::prepare;
@@ -69,20 +70,13 @@ enum Form {
     Parquet,
 }
 
+const FORMS: [(&str, Form); 4] =
+    [("csv", Form::Csv), ("json", Form::Json), ("npz", Form::Npz), ("parquet", Form::Parquet)];
+
 fn form(output: &str) -> Result<Form, Failure> {
-    match Path::new(output).extension().and_then(|e| e.to_str()) {
-        Some("csv") => Ok(Form::Csv),
-        Some("json") => Ok(Form::Json),
-        Some("npz") => Ok(Form::Npz),
-        Some("parquet") => Ok(Form::Parquet),
-        Some("svg" | "png" | "html" | "gif" | "mp4") => {
-            Err(Failure::wrong(format!("{output} is a picture: use `carom show MODEL -o {output}`")))
-        }
-        _ if output.starts_with("/dev/") => Ok(Form::Csv),
-        _ => Err(Failure::wrong(format!(
-            "cannot tell the format of {output}: use .csv, .json, .npz or .parquet"
-        ))),
-    }
+    // A device has no ending.
+    let device = output.starts_with("/dev/") && Path::new(output).extension().is_none();
+    if device { Ok(Form::Csv) } else { form::form(output, &FORMS) }
 }
 
 /// Writes a motion; impacts, contacts and events go into a second file where the first has no room for them. Returns

@@ -3,6 +3,7 @@
 use crate::args::Show;
 use crate::failure::Failure;
 use crate::film::{mp4, need_ffmpeg};
+use crate::form::form;
 use crate::load::{self, load};
 use crate::run;
 use crate::simulate::prepare;
@@ -22,7 +23,7 @@ const SCOUT: usize = 2;
 pub fn show(args: &Show) -> Result<u8, Failure> {
     let output = args.output.clone().unwrap_or_else(|| page_of(&args.model.model));
     let output = output.as_str();
-    let form = form(output)?;
+    let form = form(output, &FORMS)?;
     write::probe(output)?;
     if form == Form::Mp4 {
         need_ffmpeg()?;
@@ -100,18 +101,5 @@ enum Form {
     Mp4,
 }
 
-fn form(output: &str) -> Result<Form, Failure> {
-    match Path::new(output).extension().and_then(|e| e.to_str()) {
-        Some("svg") => Ok(Form::Svg),
-        Some("png") => Ok(Form::Png),
-        Some("html") => Ok(Form::Html),
-        Some("gif") => Ok(Form::Gif),
-        Some("mp4") => Ok(Form::Mp4),
-        Some("csv" | "json" | "npz" | "parquet") => {
-            Err(Failure::wrong(format!("{output} is a table: use `carom run MODEL -o {output}`")))
-        }
-        _ => Err(Failure::wrong(format!(
-            "cannot tell the format of {output}: use .svg, .png, .html, .gif or .mp4"
-        ))),
-    }
-}
+const FORMS: [(&str, Form); 5] =
+    [("svg", Form::Svg), ("png", Form::Png), ("html", Form::Html), ("gif", Form::Gif), ("mp4", Form::Mp4)];

@@ -13,6 +13,7 @@ use super::journal::Reader;
 use super::plan::Plan;
 use super::record::{Entry, Happening, Record};
 use crate::failure::Failure;
+use crate::form::form;
 use crate::write::{self, Pending};
 use carom::Model;
 use carom::show::table::{self, Column, NpzArchive, Place, Table, Values};
@@ -38,14 +39,7 @@ impl Form {
     /// # Errors
     /// If the extension is none of them.
     pub fn of(output: &str) -> Result<Form, Failure> {
-        match Path::new(output).extension().and_then(|e| e.to_str()) {
-            Some("csv") => Ok(Form::Csv),
-            Some("npz") => Ok(Form::Npz),
-            Some("parquet") => Ok(Form::Parquet),
-            _ => {
-                Err(Failure::wrong(format!("cannot tell the format of {output}: use .csv, .npz or .parquet")))
-            }
-        }
+        form(output, &[("csv", Form::Csv), ("npz", Form::Npz), ("parquet", Form::Parquet)])
     }
 }
 
