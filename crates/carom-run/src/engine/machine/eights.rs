@@ -80,7 +80,7 @@ impl Emitter<'_> {
         rows.map(|row| self.layout.slots[row as usize] as usize).collect()
     }
 
-    /// Stores the newest coefficient of a row in its series, if it is watched.
+    /// Stores the newest coefficient of a row in its series, if that is asked for.
     pub(super) fn keep_series(&mut self, row: Row) {
         if self.kept[row as usize] {
             let x = self.asm.get(self.now(row), &[]);

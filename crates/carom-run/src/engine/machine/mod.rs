@@ -63,7 +63,7 @@ struct Emitter<'a> {
     element: usize,
     /// Where coefficients are copied to, by row: byte offsets of octet lanes.
     copies: Vec<Vec<usize>>,
-    /// Rows that are watched.
+    /// Rows whose series are asked for: what is watched, and what hidden functions depend on.
     kept: Vec<bool>,
 }
 
@@ -87,7 +87,8 @@ impl Program {
             }
         }
         let mut kept = vec![false; r.rows];
-        tape.watched.iter().filter_map(|v| v.row()).for_each(|row| kept[row as usize] = true);
+        let watched = tape.watched.iter().filter_map(|v| v.row());
+        watched.chain(r.hidden.iter().map(|h| h.u)).for_each(|row| kept[row as usize] = true);
         let mut emitter = Emitter {
             tape,
             r,
