@@ -7,12 +7,18 @@
 //! exp(u)          u(t) ≤ max(u_0, −230) + N/2                           for 0 ≤ t ≤ h
 //! uⁿ,  n > N − 4  |u(t)| ≤ max(|u_0|, e^(−230/n)) e^(N/2n)
 //! u⁻ⁿ             u(t)/u_0 ≥ 1 − min(1/2, N/2n)
+//! tanh(u)         |u(t) − u_0| ≤ max(0, |u_0| − 21) + N/12
+//! sinh, cosh      |u(t) − u_0| ≤ max(0, |u_0| − 230) + N/2
 //! ```
 //!
 //! and the last two terms of u are small against these bounds: u is known so far ahead. What is below e⁻²³⁰ = 1e-100 does not
 //! matter. From there on the function grows by a factor of e^(N/2) at most in a step, so that the terms left out, like
 //! A (u₁h)^k / k! for k > N, fall by half or so from one to the next: together they are about the last one kept, which the choice
 //! of the step holds at the tolerance, whether it is visible yet or not.
+//!
+//! tanh(u) is ±1 to the last bit beyond |u| = 19 and says nothing of a reversal to come (smoothed friction, tanh(v/ε)); nearer,
+//! 1 − tanh² is known to ε only and grows like exp(2u). 1/cosh(u) hides at large |u|, 1/(1 + exp(u)) at large u: so an exponent
+//! beyond 30 may not fall below min(u_0, 230) − N/2 either.
 //!
 //! Promise: a pulse is found however narrow it is, a pole is not passed, at the price of 460/N steps while a pulse
 //! rises. Functions that are visible anyway are not disturbed. Single runs and lanes get the same bits.
@@ -22,6 +28,12 @@ use super::tape::{Row, Slot};
 
 /// The logarithm of what does not matter, 1e-100.
 const NEGLIGIBLE: f64 = -230.0;
+
+/// Beyond e³⁰ the reciprocal of an exponential is near rounding.
+const HUGE: f64 = 30.0;
+
+/// tanh is ±1 to the last bit beyond 19.
+const SATURATED: f64 = 21.0;
 
 /// How often a step is halved at most: h underflows long before.
 const MOST: usize = 256;
@@ -38,6 +50,10 @@ pub(crate) struct Hidden {
 pub(crate) enum Kind {
     /// exp(u)
     Exponential,
+    /// sinh(u), cosh(u)
+    Hyperbolic,
+    /// tanh(u)
+    Tangent,
     /// uⁿ
     Power(f64),
     /// u to the power of a constant.
@@ -58,7 +74,18 @@ impl Kind {
     fn limits(self, order: usize, u: f64) -> (f64, f64, f64) {
         let half = 0.5 * order as f64;
         match self {
-            Kind::Exponential => (f64::NEG_INFINITY, u.max(NEGLIGIBLE) + half, 1.0),
+            Kind::Exponential => {
+                let least = if u > HUGE { u.min(-NEGLIGIBLE) - half } else { f64::NEG_INFINITY };
+                (least, u.max(NEGLIGIBLE) + half, 1.0)
+            }
+            Kind::Hyperbolic => {
+                let reach = (u.abs() + NEGLIGIBLE).max(0.0) + half;
+                (u - reach, u + reach, 1.0)
+            }
+            Kind::Tangent => {
+                let reach = (u.abs() - SATURATED).max(0.0) + half / 6.0;
+                (u - reach, u + reach, 1.0)
+            }
             Kind::Power(n) if n < 0.0 => {
                 let fall = u.abs() * (-half / n).min(0.5);
                 let left = u.abs() - fall;
@@ -148,6 +175,17 @@ mod tests {
                 assert!(h > 0.04 && h <= 0.5, "{n}: {h}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_saturated_is_left_where_it_appears() {
+        for (kind, appears) in [(Kind::Exponential, 218.0), (Kind::Hyperbolic, 218.0), (Kind::Tangent, 19.0)]
+        {
+            let h = kind.cut(1e6, 24, line(1000.0, -1.0));
+            assert!(1000.0 - h >= appears && h > 0.4 * (1000.0 - appears), "{kind:?}: {h}");
+        }
+        let h = Kind::Tangent.cut(1e6, 24, line(-1000.0, 1.0));
+        assert!(h <= 981.0 && h > 400.0, "{h}");
     }
 
     #[test]

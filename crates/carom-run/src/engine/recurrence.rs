@@ -233,6 +233,7 @@ impl Recurrence {
                 self.derived(*cos, *du, *sin, -1.0);
             }
             Op::SinhCosh { du, sinh, cosh, .. } => {
+                self.hide(self.euler[du], Kind::Hyperbolic);
                 self.derived(*sinh, *du, *cosh, 1.0);
                 self.derived(*cosh, *du, *sinh, 1.0);
             }
@@ -241,6 +242,9 @@ impl Recurrence {
                 self.derived(*out, *du, *out, 1.0);
             }
             Op::Tan { du, tan, weight: w, hyperbolic, .. } => {
+                if *hyperbolic {
+                    self.hide(self.euler[du], Kind::Tangent);
+                }
                 self.derived(*tan, *du, *w, 1.0);
                 let sign = if *hyperbolic { -1.0 } else { 1.0 };
                 let edges = [edge(*tan, weight(2.0 * sign, ONE, *tan, NONE))];
