@@ -14,7 +14,7 @@ use super::lanes::Lanes;
 use super::simd::{Kernel, Level, dispatch};
 use super::tape::{Row, Tape, Value};
 use super::taylor::{self, Taylor, larger, radius, scale, smaller, with_watched};
-use super::time::Time;
+use super::times::Times;
 use std::sync::Arc;
 
 /// The handler is asked whether to go on every so many rounds.
@@ -27,35 +27,6 @@ const SIZE_ROUNDING: f64 = 4.0 * f64::EPSILON;
 const NOISIER: f64 = 1.001;
 /// Steps below this part of the time (of a thousandth at least) say that the motion runs into a singularity.
 const SHORTEST: f64 = 1e-18;
-
-/// Times, one pair per lane.
-#[derive(Clone, Debug)]
-struct Times<const W: usize> {
-    hi: Wide<W>,
-    lo: Wide<W>,
-}
-
-impl<const W: usize> Times<W> {
-    const ZERO: Times<W> = Times { hi: Wide::ZERO, lo: Wide::ZERO };
-
-    #[inline(always)]
-    fn get(&self, lane: usize) -> Time {
-        Time { hi: self.hi.0[lane], lo: self.lo.0[lane] }
-    }
-
-    /// As `Time::plus`.
-    #[inline(always)]
-    fn plus(&self, h: Wide<W>) -> Times<W> {
-        let (sum, error) = two_sum(self.hi, h);
-        let (hi, lo) = two_sum(sum, error.zip(self.lo, |e, l| e + l));
-        Times { hi, lo }
-    }
-
-    #[inline(always)]
-    fn set(&mut self, lane: usize, time: Time) {
-        (self.hi.0[lane], self.lo.0[lane]) = (time.hi, time.lo);
-    }
-}
 
 /// W lanes with their times and steps.
 #[derive(Clone, Debug)]
@@ -536,15 +507,6 @@ impl<const W: usize> Series for Lanes<W> {
             *x = taylor::end_of(&row, &powers);
         }
     }
-}
-
-/// a + b = sum + error exactly, as in `time`.
-#[inline(always)]
-fn two_sum<const W: usize>(a: Wide<W>, b: Wide<W>) -> (Wide<W>, Wide<W>) {
-    let sum = a.zip(b, |a, b| a + b);
-    let part = sum.zip(a, |s, a| s - a);
-    let rest = a.zip(sum.zip(part, |s, p| s - p), |a, x| a - x);
-    (sum, rest.zip(b.zip(part, |b, p| b - p), |r, x| r + x))
 }
 
 /// As `taylor::end_of`.

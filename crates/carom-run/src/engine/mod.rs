@@ -59,6 +59,7 @@ mod system;
 mod tape;
 mod taylor;
 mod time;
+mod times;
 
 pub use ensemble::{Balance, Duty, Ensemble, Handler, LaneStart, LaneStep, Leave, Ledger, Smooth, Verdict};
 pub use flow::{Flow, horner};
