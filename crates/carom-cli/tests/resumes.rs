@@ -174,6 +174,20 @@ fn an_interrupted_sweep_writes_what_it_has_and_resumes_to_the_same_bytes() {
 
 #[cfg(unix)]
 #[test]
+fn a_request_to_stop_that_comes_twice_at_once_is_one() {
+    // `timeout` sends its signal to the process and to its group.
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = begun(folder.path(), "cut.csv");
+    let twice = format!("kill -TERM {0}; kill -TERM {0}", child.id());
+    Command::new("sh").args(["-c", &twice]).status().unwrap();
+    // Interrupted, unless it was done before.
+    let ended = child.wait().unwrap().code();
+    assert!(ended == Some(2) || ended == Some(0), "{ended:?}");
+    assert!(fs::read_to_string(folder.path().join("cut.csv")).unwrap().lines().count() > 1);
+}
+
+#[cfg(unix)]
+#[test]
 fn a_sweep_that_ran_out_of_room_says_so_and_resumes_to_the_same_bytes() {
     let folder = folder_with_ball();
     let folder = folder.path();
