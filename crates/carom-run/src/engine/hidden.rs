@@ -16,7 +16,7 @@
 //! A (u₁h)^k / k! for k > N, fall by half or so from one to the next: together they are about the last one kept, which the choice
 //! of the step holds at the tolerance, whether it is visible yet or not.
 //!
-//! tanh(u) is ±1 to the last bit beyond |u| = 19 and says nothing of a reversal to come (smoothed friction, tanh(v/ε)); nearer,
+//! A power n ≤ N/2 shows, with what it does to u in turn, among the orders up to N. tanh(u) is ±1 to the last bit beyond |u| = 19 and says nothing of a reversal to come (smoothed friction, tanh(v/ε)); nearer,
 //! 1 − tanh² is known to ε only and grows like exp(2u). 1/cosh(u) hides at large |u|, 1/(1 + exp(u)) at large u: so an exponent
 //! beyond 30 may not fall below min(u_0, 230) − N/2 either.
 //!
@@ -34,6 +34,9 @@ const HUGE: f64 = 30.0;
 
 /// tanh is ±1 to the last bit beyond 19.
 const SATURATED: f64 = 21.0;
+
+/// Powers u⁻ⁿ up to this n have the same limits at all orders.
+const GENTLE: f64 = 12.0;
 
 /// How often a step is halved at most: h underflows long before.
 const MOST: usize = 256;
@@ -61,6 +64,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// uⁿ, where all n with the same limits are one.
+    pub(crate) fn power(n: f64) -> Kind {
+        Kind::Power(if (-GENTLE..0.0).contains(&n) { -1.0 } else { n })
+    }
+
     /// The same with its exponent.
     #[inline(always)]
     pub(crate) fn with(self, constant: impl Fn(Slot) -> f64) -> Kind {

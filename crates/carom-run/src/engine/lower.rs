@@ -37,7 +37,7 @@ enum Shared {
 const DENSE: usize = 8;
 
 /// From so large an exponent on a whole power may vanish to all orders of a series.
-const LARGE: i64 = 8;
+const LARGE: i64 = 7;
 
 struct Lowering<'d> {
     dag: &'d Dag,

@@ -20,7 +20,7 @@
 
 use super::alike;
 use super::hidden::{Hidden, Kind};
-use super::tape::{ONE, Op, Row, Slot, Tape, Value};
+use super::tape::{ConstantOp, ONE, Op, Row, Slot, Tape, Value};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -255,7 +255,10 @@ impl Recurrence {
                 self.equation(*out, Scale::One, &pairs, &[edge(*u, weight(0.5, ONE, NONE, *out))]);
             }
             Op::Power { out, u, du, dr, exponent } => {
-                self.hide(*u, Kind::Constant(*exponent));
+                match tape.constants[*exponent as usize] {
+                    ConstantOp::Number(n) => self.hide(*u, Kind::power(n)),
+                    _ => self.hide(*u, Kind::Constant(*exponent)),
+                }
                 // k u_0 r_k = α Σ (Du)_j r_{k−j} − Σ_{j<k} u_j (Dr)_{k−j}
                 let pairs = [
                     pair(*du, *out, weight(1.0, *exponent, NONE, *u)),
