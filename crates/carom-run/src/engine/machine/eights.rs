@@ -15,9 +15,10 @@ use crate::engine::tape::{ONE, Row};
 const ORDER: u8 = 29;
 const INVERSE: u8 = 30;
 const HALF: u8 = 31;
-/// The sum of an equation, and an operand; register 1 is taken by indices.
+/// The sum of an equation, one of its terms, and an operand; register 1 is taken by indices.
 const SUM: u8 = 2;
-const OPERAND: u8 = 3;
+const TERM: u8 = 3;
+const OPERAND: u8 = 4;
 
 impl Emitter<'_> {
     /// Are equations evaluated by eights?
@@ -147,25 +148,11 @@ impl Emitter<'_> {
             if kind != Kind::First {
                 for q in 0..form.pairs.len() {
                     let place = at[0] + q * WIDTH;
-                    if kind == Kind::Second {
-                        let x = if begun { OPERAND } else { SUM };
-                        let octet = layout.octets[0] + place * layout.stride;
-                        this.asm.load(x, Mem(Base::Octets, 8 * octet as i32 - 64));
-                        if r.pairs[form.pairs.start + q].is_square() {
-                            this.asm.operate(Do::Multiply, x, x, Rm::Register(HALF));
-                        }
-                        let near = this.at(layout.near[0] + place);
-                        this.asm.operate(Do::Multiply, x, x, Rm::Memory(near));
-                        if begun {
-                            this.asm.operate(Do::Add, SUM, SUM, Rm::Register(x));
-                        }
-                    } else {
-                        let far = Mem(Base::Sums, 8 * (layout.sums + place) as i32);
-                        if begun {
-                            this.asm.operate(Do::Add, SUM, SUM, Rm::Memory(far));
-                        } else {
-                            this.asm.load(SUM, far);
-                        }
+                    let square = r.pairs[form.pairs.start + q].is_square();
+                    let term = if begun { TERM } else { SUM };
+                    this.pairs_of_eight(kind, place, square, term);
+                    if begun {
+                        this.asm.operate(Do::Add, SUM, SUM, Rm::Register(TERM));
                     }
                     begun = true;
                 }
@@ -212,6 +199,28 @@ impl Emitter<'_> {
         });
         for e in equations {
             self.keep_series(e.out);
+        }
+    }
+
+    /// w C of the eight pairs at a place of the tables.
+    fn pairs_of_eight(&mut self, kind: Kind, place: usize, square: bool, x: u8) {
+        let layout = self.layout;
+        let newest = layout.octets.map(|octets| {
+            let octet = octets + place * layout.stride;
+            Mem(Base::Octets, 8 * octet as i32 - 64)
+        });
+        let near = layout.near.map(|near| Rm::Memory(self.at(near + place)));
+        if kind == Kind::Second {
+            self.asm.load(x, newest[0]);
+            if square {
+                self.asm.operate(Do::Multiply, x, x, Rm::Register(HALF));
+            }
+            return self.asm.operate(Do::Multiply, x, x, near[0]);
+        }
+        self.asm.load(x, Mem(Base::Sums, 8 * (layout.sums + place) as i32));
+        for (newest, near) in newest.into_iter().zip(near) {
+            self.asm.load(OPERAND, newest);
+            self.asm.operate(Do::Fused, x, OPERAND, near);
         }
     }
 

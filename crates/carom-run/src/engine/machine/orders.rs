@@ -281,7 +281,7 @@ impl Emitter<'_> {
     fn near(&self, p: usize, side: usize) -> Mem {
         let pair = &self.r.pairs[p];
         let other = if side == 0 { pair.b } else { pair.a };
-        if pair.weight.is_one() && !pair.is_square() && !self.near_in_octets() {
+        if pair.weight.is_one() && !pair.is_square() && !self.near_in_tables() {
             return self.at(self.place(other).index(1));
         }
         self.at(self.layout.near[side] + self.layout.pair(p))
@@ -290,7 +290,12 @@ impl Emitter<'_> {
     /// With many pairs the near terms are added in vectors: waiting for the newest coefficients costs less than an
     /// instruction per pair.
     fn near_in_octets(&self) -> bool {
-        self.by_eights() || (self.target == Target::Single && self.r.pairs.len() >= MANY)
+        self.target == Target::Single && self.r.pairs.len() >= MANY && !self.by_eights()
+    }
+
+    /// Vectors find the factors of near terms in tables, also where these are coefficients.
+    fn near_in_tables(&self) -> bool {
+        self.near_in_octets() || self.by_eights()
     }
 
     fn near_weights(&mut self) {
@@ -306,7 +311,7 @@ impl Emitter<'_> {
     pub(super) fn near_weight(&mut self, p: usize) {
         let pair = &self.r.pairs[p];
         let square = pair.is_square();
-        if pair.weight.is_one() && !square && !self.near_in_octets() {
+        if pair.weight.is_one() && !square && !self.near_in_tables() {
             return;
         }
         let w = self.asm.get(self.at(self.layout.pair_weights + self.layout.pair(p)), &[]);
