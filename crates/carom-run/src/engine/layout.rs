@@ -112,6 +112,8 @@ pub(crate) struct Layout {
     pub sums: usize,
     /// Length of one of the two.
     pub room: usize,
+    /// Far sums of the order after the next, as far as they are known: both halves. For large systems.
+    pub begun: [usize; 2],
     /// k, 1/k and the coefficient of time, for k = 0 … order.
     pub scale: usize,
     /// Literal factors of weights.
@@ -219,6 +221,7 @@ impl Layout {
             near: [0; 2].map(|_| region(pairs)),
             sums: region(2 * pairs.next_multiple_of(WIDTH)),
             room: pairs.next_multiple_of(WIDTH),
+            begun: [0; 2].map(|_| if tables.groups.is_empty() { 0 } else { region(pairs) }),
             scale: region(3 * stride),
             numbers: region(literals.len()),
             literals,

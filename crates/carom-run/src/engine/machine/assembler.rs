@@ -456,6 +456,12 @@ impl Assembler {
         Jump(self.bytes.len())
     }
 
+    /// Jumps forward.
+    pub(crate) fn skip(&mut self) -> Jump {
+        self.bytes.extend([0xe9, 0, 0, 0, 0]);
+        Jump(self.bytes.len())
+    }
+
     /// Here a forward jump lands.
     pub(crate) fn land(&mut self, jump: Jump) {
         let distance = (self.bytes.len() - jump.0) as i32;

@@ -8,6 +8,7 @@
 
 mod assembler;
 mod eights;
+mod far;
 mod orders;
 mod values;
 
