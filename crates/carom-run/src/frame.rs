@@ -208,18 +208,35 @@ pub(crate) struct Frame {
     pub layout: Layout,
     flow: Flow,
     values: Vec<f64>,
+    /// Which of them move; the others change with the parameters only.
+    moving: Vec<u32>,
+    /// Are those finite that do not?
+    finite: bool,
     /// Where it was evaluated last: time and state, empty if nowhere.
     place: Vec<u64>,
 }
 
 impl Frame {
     pub fn new(flow: &Flow, layout: &Layout) -> Frame {
-        let count = flow.tape().watched_count();
-        Frame { layout: layout.clone(), flow: flow.clone(), values: vec![0.0; count], place: Vec::new() }
+        let (tape, layout) = (flow.tape(), layout.clone());
+        let moving = (0..tape.watched_count() as u32).filter(|&i| tape.moves(i as usize)).collect();
+        let values = vec![0.0; tape.watched_count()];
+        let mut frame = Frame { layout, flow: flow.clone(), values, moving, finite: true, place: Vec::new() };
+        frame.read_all();
+        frame
+    }
+
+    fn read_all(&mut self) {
+        for (i, value) in self.values.iter_mut().enumerate() {
+            *value = self.flow.watched(i)[0];
+        }
+        let moves = |i: usize| self.flow.tape().moves(i);
+        self.finite = self.values.iter().enumerate().all(|(i, x)| x.is_finite() || moves(i));
     }
 
     pub fn set_parameters(&mut self, parameters: &[f64]) {
         self.flow.set_parameters(parameters);
+        self.read_all();
         self.place.clear();
     }
 
@@ -233,13 +250,13 @@ impl Frame {
         self.place.extend(place());
         // No blocks, so nothing can be singular.
         let _ = self.flow.evaluate(time, state);
-        for (i, value) in self.values.iter_mut().enumerate() {
-            *value = self.flow.watched(i)[0];
+        for &i in &self.moving {
+            self.values[i as usize] = self.flow.watched(i as usize)[0];
         }
     }
 
     pub fn is_finite(&self) -> bool {
-        self.values.iter().all(|x| x.is_finite())
+        self.finite && self.moving.iter().all(|&i| self.values[i as usize].is_finite())
     }
 
     fn slice(&self, at: usize, length: usize) -> &[f64] {

@@ -8,7 +8,8 @@
 use super::alike::{self, Tables};
 use super::elimination::Elimination;
 use super::recurrence::{NONE, Weight};
-use super::tape::{Block, Row, Tape, Value};
+use super::tape::{Block, Row, Slot, Tape, Value};
+use std::collections::HashMap;
 
 /// Pairs of one octet.
 pub(crate) const WIDTH: usize = 8;
@@ -186,12 +187,16 @@ impl Layout {
         for (at, place) in (spots as u32..).zip(places.iter_mut().filter(|p| **p == Place::UNKNOWN)) {
             *place = Place { at, step: 0 };
         }
+        // A constant that is watched many times (zeros of a matrix) has one place.
+        let mut constants: HashMap<Slot, Place> = HashMap::new();
         let watched = tape
             .watched
             .iter()
             .map(|value| match *value {
                 Value::Row(row) => places[row as usize],
-                Value::Constant(_) => Place { at: region(stride) as u32, step: 1 },
+                Value::Constant(slot) => {
+                    *constants.entry(slot).or_insert_with(|| Place { at: region(stride) as u32, step: 1 })
+                }
             })
             .collect();
         let mut literals: Vec<f64> = vec![HALF];

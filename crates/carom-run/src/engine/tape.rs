@@ -207,6 +207,11 @@ impl Tape {
         self.parameters
     }
 
+    /// Does a watched function change with the state or with time?
+    pub(crate) fn moves(&self, watched: usize) -> bool {
+        self.watched[watched].row().is_some()
+    }
+
     /// Number of watched functions.
     pub fn watched_count(&self) -> usize {
         self.watched.len()
