@@ -176,7 +176,7 @@ impl Run<'_> {
     /// The singularity of a formula that is reached first at the present rates, if that is very soon: which formula, where.
     fn nearest_singularity(&self) -> Option<(String, String)> {
         let flow = self.spaces.series()?;
-        let rates: Vec<f64> = (0..self.state.len()).map(|i| flow.state(i)[1]).collect();
+        let rates: Vec<f64> = (0..self.state.len()).map(|i| flow.coefficient(i, 1)).collect();
         let t = self.time.value();
         let span = t.abs().max(self.options.until - self.options.start.time);
         // u̇ by a difference over a time in which u hardly bends.

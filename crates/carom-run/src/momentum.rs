@@ -343,6 +343,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
         }
         self.look_at(&v).then_some((v, reactions))
     }
+
     /// Σ |terms of the target| √Sᵢᵢ: what rounding of the momenta does to a velocity, in units of ε and in the metric W. A
     /// motion that meets the wall head-on stops at λ_c, and there no velocity is left to measure by.
     fn rounding(&self, lambda: f64, reactions: &[f64]) -> f64 {

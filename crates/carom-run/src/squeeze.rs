@@ -5,15 +5,16 @@
 //! is linear in time near the end.
 //!
 //! Walls that meet head-on at e = 1 need too many impacts for that: with the width w of the space, speed ~ 1/w, so that
-//! n ~ 1/w. There it is declared from 1e-6 on, if what is left of the space can be seen to close: at the time t₁ that
-//! lies as far behind the closing time as the present lies before it, no place near this one keeps all gaps open,
+//! n ~ 1/w. There it is declared from 1e-6 on, if what is left of the space can be seen to close before the run ends: at
+//! the time t₁ that lies as far behind the closing time as the present lies before it, or at the end of the run if that
+//! comes first, no place near this one keeps all gaps open:
 //!
 //! ```text
 //! φ(q, t₁) + N δ ≥ 0  for no δ      ⟺      0 ≤ w ⊥ N S Nᵀ w + φ(q, t₁) ≥ 0  has no solution
 //! ```
 //!
-//! and t₁ comes before the end of the run. For gaps that are linear in q this is a proof; it is the condition under which
-//! simultaneous impacts and contact have no solution either.
+//! For gaps that are linear in q this is a proof; it is the condition under which simultaneous impacts and contact have no
+//! solution either.
 
 use crate::law::Touching;
 use crate::lcp::complementary;

@@ -189,6 +189,7 @@ mod tests {
             assert!(message.starts_with(says), "{message}");
         }
     }
+
     #[test]
     fn a_ragged_row_says_what_to_do() {
         for (text, hint) in [

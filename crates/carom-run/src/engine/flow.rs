@@ -116,7 +116,7 @@ impl Flow {
         }
         for (i, value) in self.tape.noted.iter().enumerate() {
             if let Value::Row(row) = value {
-                self.packed.series_mut(layout.places[*row as usize])[0] = noted(i);
+                self.packed.set(layout.places[*row as usize], 0, noted(i));
             }
         }
         for (i, h) in self.tape.recurrence.hidden.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! How long a step may be where a function can hide from its own series.
 //!
-//! A step is chosen from the last coefficients of the motion. exp(u), uⁿ with a large n, u⁻ⁿ with n > 1 may be so small here that none
-//! of their coefficients counts, and a pulse, a steep wall or a pole further on. The series of u shows what theirs hide:
+//! A step is chosen from the last coefficients of the motion. exp(u), uⁿ with a large n, u⁻ⁿ may be so small here that none of
+//! their coefficients counts, and a pulse, a steep wall or a pole further on. The series of u shows what theirs hide:
 //!
 //! ```text
 //! exp(u)          u(t) ≤ max(u_0, −230) + N/2                           for 0 ≤ t ≤ h
@@ -16,9 +16,10 @@
 //! A (u₁h)^k / k! for k > N, fall by half or so from one to the next: together they are about the last one kept, which the choice
 //! of the step holds at the tolerance, whether it is visible yet or not.
 //!
-//! A power n ≤ N/2 shows, with what it does to u in turn, among the orders up to N. tanh(u) is ±1 to the last bit beyond |u| = 19 and says nothing of a reversal to come (smoothed friction, tanh(v/ε)); nearer,
-//! 1 − tanh² is known to ε only and grows like exp(2u). 1/cosh(u) hides at large |u|, 1/(1 + exp(u)) at large u: so an exponent
-//! beyond 30 may not fall below min(u_0, 230) − N/2 either.
+//! A power n ≤ N/2 shows, with what it does to u in turn, among the orders up to N. tanh(u) is ±1 to the last bit beyond
+//! |u| = 19 and says nothing of a reversal to come (smoothed friction, tanh(v/ε)); nearer, 1 − tanh² is known to ε only and
+//! grows like exp(2u). 1/cosh(u) hides at large |u|, 1/(1 + exp(u)) at large u: so an exponent beyond 30 may not fall below
+//! min(u_0, 230) − N/2 either. 1/u and log(u) are not limited: they hide only where they begin below rounding.
 //!
 //! Promise: a pulse is found however narrow it is, a pole is not passed, at the price of 460/N steps while a pulse
 //! rises. Functions that are visible anyway are not disturbed. Single runs and lanes get the same bits.

@@ -1,7 +1,7 @@
 //! One trajectory's evaluation: machine code where the processor allows it, interpreted where not; the same bits.
 //!
-//! Operands of pair p are copied to lane p mod 8 of octet p div 8 as soon as their coefficient is known, so that the far
-//! sums of all pairs run through the vector unit with aligned loads and no shuffles.
+//! Operands of the pair at place p of the tables are copied to lane p mod 8 of octet p div 8 once their coefficient is known,
+//! so that the far sums of all pairs run through the vector unit with aligned loads and no shuffles.
 
 use super::element::Octet;
 use super::factor::Factor;

@@ -8,8 +8,9 @@
 //!
 //! (without pairs the scale applies to the edges). The sums C_p use coefficients below k only. They are taken apart once
 //! more: the two terms with the newest coefficient, a_{k−1} b_1 and a_1 b_{k−1}, become multiply–adds with the weights
-//! w b_1 and w a_1 ("near" terms; the one term of a square has the weight 2 w a_1), so that the long sums over what remains ("far" sums, 1 < j < k − 1) are ready one order ahead and
-//! never wait for the newest coefficient. Far sums run from the middle outwards, lower and upper half apart:
+//! w b_1 and w a_1 ("near" terms; the one term of a square has the weight 2 w a_1), so that the long sums over what remains
+//! ("far" sums, 1 < j < k − 1) are ready one order ahead and never wait for the newest coefficient. Far sums run from the
+//! middle outwards, lower and upper half apart:
 //!
 //! ```text
 //! low = Σ a_j b_{k−j},  high = Σ a_{k−j} b_j,  j = ⌊(k−1)/2⌋ … 2;      far = (low + high) [+ a_{k/2} b_{k/2}, k even]

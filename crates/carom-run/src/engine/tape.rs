@@ -136,9 +136,9 @@ pub struct Tape {
     pub(crate) rate: Vec<Value>,
     pub(crate) watched: Vec<Value>,
     pub(crate) noted: Vec<Value>,
-    /// Orders ≥ 1.
     /// Whole powers uⁿ of large n.
     pub(crate) powers: Vec<(Row, i64)>,
+    /// Orders ≥ 1.
     pub(crate) recurrence: Recurrence,
     /// Machine code by order, target and instructions, made when first needed and shared by all.
     pub(crate) codes: Mutex<Vec<(CodeKey, MachineCode)>>,

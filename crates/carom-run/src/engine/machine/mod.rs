@@ -4,7 +4,8 @@
 //! all orders from 1 to N: middle orders are one loop over k whose body is unrolled over the operations; far sums are
 //! computed one order ahead, so that the chain from order to order is a few multiply–adds long. The same emitter serves
 //! single trajectories (an element is one double, far sums packed eight pairs to a vector) and ensembles (an element is
-//! eight doubles, one per lane). Operations and their order are those of the interpreters: the same bits.
+//! eight doubles, one per lane). Large systems have equations of equal form, which are evaluated by eights (AVX-512).
+//! Operations and their order are those of the interpreters: the same bits.
 
 mod assembler;
 mod eights;
