@@ -314,14 +314,13 @@ impl Tally {
         let trajectories = self.trajectories;
         let stops: Vec<String> =
             self.stops.iter().map(|(stop, n)| format!("{n} {}", stop.replace('_', " "))).collect();
-        let rate = fresh as f64 / seconds.max(1e-9);
+        let time = match fresh {
+            0 => "all there before".to_string(),
+            _ => format!("{} ({:.0} per second)", duration(seconds), fresh as f64 / seconds.max(1e-9)),
+        };
         let what = if trajectories == 1 { "trajectory" } else { "trajectories" };
         let impacts = count(self.impacts, "impact");
-        format!(
-            "{trajectories} {what} ({}), {impacts}, {} ({rate:.0} per second)",
-            stops.join(", "),
-            duration(seconds)
-        )
+        format!("{trajectories} {what} ({}), {impacts}, {time}", stops.join(", "))
     }
 }
 
