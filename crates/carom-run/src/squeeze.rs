@@ -32,6 +32,8 @@ const NARROW: f64 = 1e-1;
 const APART: f64 = 1.2;
 /// The impacts must not have become this much slower: that would be a Zeno series.
 const SLOWED: f64 = 1e-3;
+/// Gaps of a Zeno series fall like the squares of its speeds; in a space that closes, speeds are larger by this factor at least.
+const FASTER: f64 = 2.0;
 
 /// The end of the free space.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -50,6 +52,8 @@ pub(crate) struct Squeeze {
     window: Vec<(f64, f64)>,
     /// (time, largest gap) of past windows, falling.
     falling: Vec<(f64, f64)>,
+    /// The slowest impact of the last of them.
+    slowest: f64,
     largest_speed: f64,
     walls: Vec<usize>,
 }
@@ -60,6 +64,7 @@ impl Squeeze {
         self.leg = 0.0;
         self.window.clear();
         self.falling.clear();
+        self.slowest = 0.0;
         self.largest_speed = 0.0;
         self.walls.clear();
     }
@@ -95,7 +100,7 @@ impl Squeeze {
             return None;
         }
         let gap = self.window.iter().map(|w| w.0).fold(0.0, f64::max);
-        let slowest = self.window.iter().map(|w| w.1).fold(f64::INFINITY, f64::min);
+        self.slowest = self.window.iter().map(|w| w.1).fold(f64::INFINITY, f64::min);
         self.window.clear();
         if self.falling.last().is_some_and(|last| gap >= last.1) {
             self.falling.clear();
@@ -103,17 +108,18 @@ impl Squeeze {
         }
         self.falling.push((time, gap));
         let first = self.falling[0].1;
-        if gap > 0.0 && gap < CLOSING * first && slowest > SLOWED * self.largest_speed {
+        if gap > 0.0 && gap < CLOSING * first && self.slowest > SLOWED * self.largest_speed {
             return Some(Closing { time: self.closing_time(), closed: gap < CLOSED * first });
         }
         None
     }
 
-    /// The extrapolated closing time of a space that has become narrow.
+    /// The extrapolated closing time of a space that has become narrow, and not because the impacts have become slow.
     fn narrowing(&self) -> Option<f64> {
         let (first, last) = (self.falling.first()?, self.falling.last()?);
-        let time = self.closing_time();
-        (last.1 < NARROW * first.1 && time > last.0).then_some(time)
+        let (time, part) = (self.closing_time(), last.1 / first.1);
+        let fast = self.slowest > FASTER * part.sqrt() * self.largest_speed;
+        (part < NARROW && fast && time > last.0).then_some(time)
     }
 
     /// Walls hit since the space began to close, in the order first hit.

@@ -251,6 +251,16 @@ fn a_limit_of_impacts_in_a_space_that_closes_says_so() {
 }
 
 #[test]
+fn a_ball_that_comes_to_rest_has_no_space_that_closes() {
+    // Its gaps fall, and so do its speeds.
+    let motion = run(&plane(
+        "9.81*y",
+        "[wall.floor]\ngap = \"y\"\nrestitution = 0.99\n[start]\nposition = { x = 0, y = 1 }\n[run]\nuntil = 80.0\nmax_impacts = 200\n",
+    ));
+    assert_eq!(motion.stop.detail.as_deref(), Some("200 impacts"));
+}
+
+#[test]
 fn a_ball_in_a_groove_comes_to_rest_by_a_zeno_series_over_two_walls() {
     // Off centre, so the walls are hit in turns.
     let motion = run(&plane(
