@@ -11,7 +11,7 @@ use crate::motion::{Contact, StopReason};
 use crate::run::{Halt, Run, Side};
 
 /// Coefficients of a series smaller than this part of its summands are rounding.
-const SERIES_ROUNDING: f64 = 64.0 * f64::EPSILON;
+pub(crate) const SERIES_ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// The first coefficient from order `from` on that is not rounding: (order, sign).
 pub(crate) fn leading(c: &[f64], from: usize, h: f64, size: f64) -> Option<(usize, f64)> {

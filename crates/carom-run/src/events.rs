@@ -3,7 +3,8 @@
 //! A zero at the start of a leg or right after a reset, a jump at an impact, or an exact tangency does not fire. At one
 //! instant impacts come first, then events in model order, on the state after.
 
-use crate::contact::leading;
+use crate::contact::{SERIES_ROUNDING, leading};
+use crate::engine::horner;
 use crate::motion::{EventRecord, StopReason};
 use crate::roots::horner_with_derivative;
 use crate::run::{Halt, Run, Side};
@@ -13,17 +14,23 @@ use carom_mech::model::{Action, Direction};
 impl Run<'_> {
     /// Events whose function is zero at this very instant.
     pub fn events_now(&self) -> Vec<(usize, f64)> {
-        let first = self.program.watched(&self.key).event;
         (0..self.events.len())
             .filter(|&e| self.events[e].sign != 0.0)
-            .filter_map(|e| {
-                let c = self.polynomial(first + e);
-                let h = self.last_step;
-                let size: f64 = c.iter().enumerate().map(|(k, x)| (x * h.powi(k as i32)).abs()).sum();
-                let (value, slope) = horner_with_derivative(c, h);
-                (value.abs() <= 8.0 * f64::EPSILON * size).then_some((e, -slope.signum()))
-            })
+            .filter_map(|e| Some((e, self.comes_from(e, self.last_step)?)))
             .collect()
+    }
+
+    /// The side from which event function `e` comes, if it is zero at the end of a step: by its slope; by the side it was on
+    /// where the slope is rounding too, as in a flat crossing.
+    pub fn comes_from(&self, e: usize, h: f64) -> Option<f64> {
+        let c = self.polynomial(self.program.watched(&self.key).event + e);
+        let rounding = 8.0 * f64::EPSILON * c.iter().rev().fold(0.0, |sum, ck| sum * h + ck.abs());
+        if horner(c, h).abs() > rounding {
+            return None;
+        }
+        let (_, slope) = horner_with_derivative(c, h);
+        let flat = h > 0.0 && (slope * h).abs() <= c.len() as f64 * rounding;
+        Some(if flat { self.events[e].sign } else { -slope.signum() })
     }
 
     /// An event at the instant of an impact fires if its function goes on through zero after it.
@@ -50,9 +57,10 @@ impl Run<'_> {
         let h = self.natural_step();
         let first = self.program.watched(&self.key).event;
         for (o, side) in sides.iter().enumerate() {
-            let Some((zeros, sign)) = leading(self.flow().watched(first + o), 1, h, 0.0) else { continue };
+            let c = self.flow().watched(first + o);
+            let Some((zeros, sign)) = leading(c, 1, h, 0.0) else { continue };
             if o == e {
-                self.events[o] = Side { sign, zeros };
+                self.events[o] = passed(c, h, side.sign).unwrap_or(Side { sign, zeros });
             } else if side.sign * self.events[o].sign < 0.0 && pending.iter().all(|p| p.0 != o) {
                 let zeros = if sign == side.sign { zeros } else { 0 };
                 self.events[o] = Side { sign: side.sign, zeros };
@@ -151,5 +159,21 @@ impl Run<'_> {
             at = first + event.set.len();
         }
         (None, (at, at))
+    }
+}
+
+/// How a function that has just come through zero from the side `before` goes on, if it does: by the first order that leads
+/// to the other side while all below it are rounding, as they are near a flat crossing, where they may still lead back.
+fn passed(c: &[f64], h: f64, before: f64) -> Option<Side> {
+    let mut order = 0;
+    loop {
+        let (zeros, sign) = leading(c, order + 1, h, 0.0)?;
+        // So near the term of this order is rounding itself.
+        let near = h * SERIES_ROUNDING.powf(1.0 / zeros as f64);
+        let below = c[..zeros].iter().rev().fold(0.0, |sum, ck| sum * near + ck.abs());
+        if sign * before < 0.0 && below < (c[zeros] * near.powi(zeros as i32)).abs() {
+            return Some(Side { sign, zeros });
+        }
+        order = zeros;
     }
 }

@@ -281,3 +281,24 @@ fn events_a_few_roundings_apart_all_fire() {
         assert_eq!(fired, [0, 1], "{apart}");
     }
 }
+
+#[test]
+fn flat_crossings_fire_once_also_at_the_instant_of_another_event() {
+    for (function, flat) in [("x^3", 3.0), ("sin(x)^3", 3.0), ("x^5", 5.0)] {
+        for start in 3..31 {
+            let text = format!(
+                "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[event.a]\nwhen = \"{function}\"\n[event.b]\nwhen = \"x\"\n[start]\nposition = {{ x = {start}e-1 }}\n[run]\nuntil = 20.0\n"
+            );
+            let motion = run(&text);
+            // The zeros are odd multiples of π/2; rounding makes one of order m unsure by ε^(1/m) of a step.
+            for (event, unsure) in [(0, 8.0 * f64::EPSILON.powf(1.0 / flat)), (1, 1e-13)] {
+                let times: Vec<f64> =
+                    motion.events.iter().filter(|e| e.event == event).map(|e| e.time).collect();
+                assert_eq!(times.len(), 6, "{function} from {start}: {times:?}");
+                for (k, t) in times.iter().enumerate() {
+                    close(*t, (k as f64 + 0.5) * std::f64::consts::PI, unsure);
+                }
+            }
+        }
+    }
+}
