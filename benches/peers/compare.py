@@ -233,7 +233,7 @@ def final_states(path):
 
 
 def ensemble(binary, quick):
-    count, rounds = (2_000, 1) if quick else (10_000, 3)
+    count, rounds = (2_000, 1) if quick else (10_000, 5)
     starts = random_starts(count)
     with tempfile.TemporaryDirectory() as folder:
         table, out = Path(folder) / "starts.csv", Path(folder) / "out.csv"
