@@ -22,18 +22,20 @@ fn measure(text: &str, size: usize, quick: bool) -> Point {
     let ready = ready(text, 1e-15, if quick { 2 } else { 3 });
     let options = |steps| Options { until: 1e6, max_steps: steps, ..ready.options.clone() };
     let (short, long) = (options(FEW), options(MANY));
-    let (mut few, mut many, mut spent) = (f64::INFINITY, f64::INFINITY, 0.0);
+    let (mut few, mut many, mut spent, mut between) = (f64::INFINITY, f64::INFINITY, 0.0, 0);
     // The two take turns; three times at least, then until the time is up.
     for round in 0..60 {
-        let (a, b) =
-            (shortest(1, || run(&ready.program, &short)).0, shortest(1, || run(&ready.program, &long)).0);
+        let [(a, less), (b, more)] =
+            [&short, &long].map(|options| shortest(1, || run(&ready.program, options)));
         (few, many, spent) = (few.min(a), many.min(b), spent + a + b);
+        // Balls have no more to do once all have collided.
+        between = more.audit.steps - less.audit.steps;
         if round >= 2 && spent > if quick { 0.15 } else { 1.0 } {
             break;
         }
     }
     let total = ready.read + ready.derive + ready.compile;
-    let step = (many - few) / (MANY - FEW) as f64;
+    let step = if between > FEW { (many - few) / between as f64 } else { f64::NAN };
     Point { size, derive: ready.derive, compile: ready.compile, ready: total, step }
 }
 

@@ -30,7 +30,9 @@ pub fn table(title: &str, head: &[&str], rows: &[Vec<String>]) {
 /// Three significant digits, never in powers of ten between 0.001 and 10⁷.
 pub fn short(x: f64) -> String {
     let size = x.abs();
-    if size == 0.0 {
+    if size.is_nan() {
+        "-".into()
+    } else if size == 0.0 {
         "0".into()
     } else if !(1e-3..1e7).contains(&size) {
         format!("{x:.1e}")
