@@ -90,18 +90,25 @@ pub fn absolute_chain(dag: &mut Dag, n: usize) -> System {
     }
     let half = dag.rational(1, 2);
     let gap = dag.add(q[2 * n - 2], half);
+    constrained([t, g], [q, v, a, mu], matrix, right_side, vec![], gap)
+}
+
+/// Positions q with rates v and accelerations a, the multipliers μ of rows among the unknowns, one watched gap.
+fn constrained(
+    [time, g]: [Expr; 2],
+    [q, v, a, mu]: [Vec<Expr>; 4],
+    matrix: Vec<Vec<Expr>>,
+    right_side: Vec<Expr>,
+    supports: Vec<usize>,
+    gap: Expr,
+) -> System {
+    let unknowns = a.iter().chain(&mu).copied().collect();
     System {
-        time: t,
+        time,
         parameters: vec![g],
         state: q.iter().chain(&v).copied().collect(),
         rate: v.iter().chain(&a).copied().collect(),
-        blocks: vec![LinearBlock {
-            unknowns: a.iter().chain(&mu).copied().collect(),
-            matrix,
-            right_side,
-            names: vec![],
-            supports: vec![],
-        }],
+        blocks: vec![LinearBlock { unknowns, matrix, right_side, names: vec![], supports }],
         watched: vec![gap],
         noted: vec![],
     }
@@ -140,21 +147,7 @@ pub fn needles(dag: &mut Dag, n: usize) -> System {
     right_side.extend(lengths);
     let half = dag.rational(1, 2);
     let gap = dag.add(q[0], half);
-    System {
-        time: t,
-        parameters: vec![g],
-        state: q.iter().chain(&v).copied().collect(),
-        rate: v.iter().chain(&a).copied().collect(),
-        blocks: vec![LinearBlock {
-            unknowns: a.iter().chain(&mu).copied().collect(),
-            matrix,
-            right_side,
-            names: vec![],
-            supports: (3 * n..4 * n).collect(),
-        }],
-        watched: vec![gap],
-        noted: vec![],
-    }
+    constrained([t, g], [q, v, a, mu], matrix, right_side, (3 * n..4 * n).collect(), gap)
 }
 
 /// The same equations in another order: the matrix is no longer symmetric, and has no pivots where it stands.

@@ -117,57 +117,15 @@ impl Emitter<'_> {
     /// Eight pairs to an octet, as one vector or as two halves.
     fn far_octets(&mut self) {
         let scalar = std::mem::replace(&mut self.asm.width, self.octet);
-        let parts = self.parts();
-        let registers = if self.octet == Width::Eight { 32 } else { 16 };
-        for parts in parts.chunks(usize::from(registers - FIRST_SUM) / 2) {
-            let low = |i: usize| FIRST_SUM + 2 * i as u8;
-            let each = || parts.iter().enumerate().map(|(i, part)| (low(i), part, part.operands));
-            self.far(
-                FIRST_SUM..low(parts.len()),
-                |this| {
-                    for (low, part, [a, b]) in each() {
-                        this.asm.load(0, Mem(Base::Low, a));
-                        this.asm.operate(Do::Fused, low, 0, Rm::Memory(Mem(Base::High, b)));
-                        if part.halves() > 1 {
-                            this.asm.load(1, Mem(Base::High, a));
-                            this.asm.operate(Do::Fused, low + 1, 1, Rm::Memory(Mem(Base::Low, b)));
-                        }
-                    }
-                },
-                |this| {
-                    for (low, part, _) in each() {
-                        let high = low + part.halves() as u8 - 1;
-                        this.asm.operate(Do::Add, low, low, Rm::Register(high));
-                    }
-                },
-                |this| {
-                    for (low, _, [a, b]) in each() {
-                        this.asm.load(0, Mem(Base::Low, a));
-                        this.asm.operate(Do::Fused, low, 0, Rm::Memory(Mem(Base::Low, b)));
-                    }
-                },
-            );
-            for (low, part, _) in each() {
-                self.asm.operate(Do::Multiply, low, low, Rm::Memory(Mem(Base::Arena, part.weights)));
-                self.asm.store(Mem(Base::NextSums, part.sums), low);
-            }
-        }
+        self.far_parts::<1>(&self.parts());
         self.asm.width = scalar;
     }
 
-    /// Two orders at a time: K = k + 1 for odd k, with all of K + 1 that is known then; the rest follows with the next k. In
-    /// large systems operands come from the second-level cache: this reads them half as often.
-    ///
-    /// ```text
-    /// K = 2q:   a_j b_{K−j} + a_{K−j} b_j, j = q − 1 … 2;    K + 1:   a_{j+1} b_{K−j} + a_{K−j} b_{j+1}, j likewise; then a_2 b_{K−1} + a_{K−1} b_2
-    /// ```
-    fn far_by_twos(&mut self) {
-        let scalar = std::mem::replace(&mut self.asm.width, self.octet);
-        let parts = self.parts();
-        self.asm.test_bits(RBX, 1);
-        let even = self.asm.jump(IF_ZERO);
-        for parts in parts.chunks(usize::from(32 - FIRST_SUM) / 4) {
-            let first = |i: usize| FIRST_SUM + 4 * i as u8;
+    /// The sums of order K = k + 1; of `ORDERS` = 2 also what is known of those of order K + 1, for odd k.
+    fn far_parts<const ORDERS: usize>(&mut self, parts: &[Part]) {
+        let registers = if self.octet == Width::Eight { 32 } else { 16 };
+        for parts in parts.chunks(usize::from(registers - FIRST_SUM) / (2 * ORDERS)) {
+            let first = |i: usize| FIRST_SUM + (2 * ORDERS * i) as u8;
             let each = || parts.iter().enumerate().map(|(i, part)| (first(i), part, part.operands));
             self.far(
                 FIRST_SUM..first(parts.len()),
@@ -175,8 +133,10 @@ impl Emitter<'_> {
                     for (x, part, [a, b]) in each() {
                         for (x, upper, lower) in [(x, b, a), (x + 1, a, b)].into_iter().take(part.halves()) {
                             this.asm.load(0, Mem(Base::High, upper));
-                            this.asm.operate(Do::Fused, x, 0, Rm::Memory(Mem(Base::Low, lower)));
-                            this.asm.operate(Do::Fused, x + 2, 0, Rm::Memory(Mem(Base::Low, lower + 64)));
+                            for order in 0..ORDERS {
+                                let lower = Mem(Base::Low, lower + 64 * order as i32);
+                                this.asm.operate(Do::Fused, x + 2 * order as u8, 0, Rm::Memory(lower));
+                            }
                         }
                     }
                 },
@@ -196,11 +156,28 @@ impl Emitter<'_> {
             for (x, part, _) in each() {
                 self.asm.operate(Do::Multiply, x, x, Rm::Memory(Mem(Base::Arena, part.weights)));
                 self.asm.store(Mem(Base::NextSums, part.sums), x);
-                for (half, at) in part.begun.into_iter().enumerate().take(part.halves()) {
-                    self.asm.store(Mem(Base::Arena, at), x + 2 + half as u8);
+                if ORDERS == 2 {
+                    for (half, at) in part.begun.into_iter().enumerate().take(part.halves()) {
+                        self.asm.store(Mem(Base::Arena, at), x + 2 + half as u8);
+                    }
                 }
             }
         }
+    }
+
+    /// Two orders at a time: K = k + 1 for odd k, with all of K + 1 that is known then; the rest follows with the next k. In
+    /// large systems operands come from the second-level cache: this reads them half as often.
+    ///
+    /// ```text
+    /// K = 2q:   a_j b_{K−j} + a_{K−j} b_j            j = q − 1 … 2
+    /// K + 1:    a_{j+1} b_{K−j} + a_{K−j} b_{j+1}    likewise; then a_2 b_{K−1} + a_{K−1} b_2
+    /// ```
+    fn far_by_twos(&mut self) {
+        let scalar = std::mem::replace(&mut self.asm.width, self.octet);
+        let parts = self.parts();
+        self.asm.test_bits(RBX, 1);
+        let even = self.asm.jump(IF_ZERO);
+        self.far_parts::<2>(&parts);
         let done = self.asm.skip();
         self.asm.land(even);
         for part in &parts {
