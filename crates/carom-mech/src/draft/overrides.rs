@@ -83,14 +83,19 @@ impl Draft {
 
     /// Sets an entry of `[run]` by its key, as the option of the same name does: `set_run("until", "20")`.
     pub fn set_run(&mut self, key: &str, value: &str) -> Vec<Diagnostic> {
-        let option = format!("--{}", key.replace('_', "-"));
+        // As it was typed.
+        let (option, name) = match key {
+            "until" | "tolerance" | "samples" => (format!("--{key} "), 0..key.len() + 2),
+            _ => (format!("--option {key}="), 9..9 + key.len()),
+        };
         let (at, source) = self.option_text(&option, value);
+        let name = At { source, start: name.start, end: name.end };
         if !schema::keys("run").any(|k| k == key) {
             let hint = self.suggest(key, schema::keys("run"), "run settings");
-            let place = self.place(At { source, start: 0, end: option.len() });
+            let place = self.place(name);
             return vec![Diagnostic::error(format!("unknown run setting `{key}`")).at(place).with_hint(hint)];
         }
-        let word = Word { text: key.to_owned(), at: At { source, start: 0, end: option.len() } };
+        let word = Word { text: key.to_owned(), at: name };
         let formula = Formula { text: value.to_owned(), at, kind: FormulaKind::Text };
         self.run.retain(|(word, _)| word.text != key);
         self.run.push((word, formula));
@@ -116,15 +121,15 @@ impl Draft {
             self.sources.push(Source::new(None, String::new()));
         }
         let source = self.sources.len();
-        let text = format!("{option} {value}");
-        let at = At { source, start: option.len() + 1, end: text.len() };
+        let text = format!("{option}{value}");
+        let at = At { source, start: option.len(), end: text.len() };
         self.sources.push(Source::new(Some("command line".to_owned()), text));
         (at, source)
     }
 
     /// Splits `a=1, b=f(x, y)` at the commas outside parentheses.
     fn option(&mut self, option: &str, text: &str) -> (Vec<Assignment>, Vec<Diagnostic>) {
-        let (all, source) = self.option_text(option, text);
+        let (all, source) = self.option_text(&format!("{option} "), text);
         let (mut list, mut problems) = (Vec::new(), Vec::new());
         let mut from = 0;
         let mut depth = 0_i64;
