@@ -6,12 +6,12 @@
 
 use crate::law::{Metric, Touching};
 use crate::lcp::complementary;
-use crate::linear::{Factored, Matrix, dot, largest};
+use crate::linear::{Factored, Matrix, dot};
 use crate::motion::{Contact, StopReason};
 use crate::run::{Halt, Run, Side};
 
 /// Coefficients of a series smaller than this part of its summands are rounding.
-pub(crate) const SERIES_ROUNDING: f64 = 64.0 * f64::EPSILON;
+pub(crate) const SERIES_ROUNDING: f64 = crate::zero::SOLVED;
 
 /// The first coefficient from order `from` on that is not rounding: (order, sign).
 pub(crate) fn leading(c: &[f64], from: usize, h: f64, size: f64) -> Option<(usize, f64)> {
@@ -111,9 +111,9 @@ impl Run<'_> {
         let mut q: Vec<f64> =
             resting.iter().zip(&normals).map(|(&w, n)| dot(n, &free) + self.frame.wall_bias(w)).collect();
         for (i, &w) in resting.iter().enumerate() {
-            let size = normals[i].iter().zip(&free).map(|(n, a)| (n * a).abs()).sum::<f64>()
-                + self.frame.wall_bias(w).abs();
-            if q[i].abs() <= SERIES_ROUNDING * size {
+            let scale = normals[i].iter().zip(&free).map(|(n, a)| (n * a).abs()).sum::<f64>()
+                + self.frame.wall_bias_scale(w);
+            if q[i].abs() <= SERIES_ROUNDING * scale {
                 q[i] = 0.0;
             }
             if q[i] < 0.0 && !touching.enforceable(i) {
@@ -342,13 +342,15 @@ impl Run<'_> {
         (x, multipliers, forces)
     }
 
-    /// Rounding of a contact force: of the forces and inertial terms it balances, along the wall's normal.
+    /// Rounding of a contact force f = −(n·S (Q − h) + …)/(n·S n): of the forces and inertial terms it balances.
     pub fn force_rounding(&self, wall: usize) -> f64 {
-        let n = self.size();
-        let speed = largest(&self.state[n..2 * n]);
-        let inertial = largest(&self.frame.mass().entries) * speed * speed;
-        let along = largest(self.frame.normal(wall)).max(f64::MIN_POSITIVE);
-        SERIES_ROUNDING * (largest(self.frame.force()) + inertial) / along
+        let normal = self.frame.normal(wall);
+        let (spread, _) = self.frame.metric().spread(normal);
+        let balanced =
+            spread.iter().enumerate().map(|(j, s)| s.abs() * self.frame.force_scale(j)).sum::<f64>();
+        let scale = balanced + self.frame.wall_bias_scale(wall);
+        let stiffness = dot(normal, &spread);
+        if stiffness > 0.0 { SERIES_ROUNDING * scale / stiffness } else { 0.0 }
     }
 
     /// Forces that start at zero: how many leading coefficients are known.

@@ -1,11 +1,15 @@
 //! Every number the laws need at one state: W (or H_pp), A, b, γ, normals, gaps, rates, momenta, energies, and the
-//! sizes of the terms that gaps and rows are made of (their units of rounding).
+//! scales of gaps, rows and forces (`zero.rs` says what for).
+//!
+//! Every step also notes the *sizes* of gaps and rows, Σ|terms|: what their scale is at least, cheap enough to be evaluated
+//! along with the series. Scales are swept where something is decided.
 
-use crate::engine::{Flow, Time};
+use crate::engine::{Flow, Scales, Time};
 use crate::law::Metric;
 use crate::linear::{Matrix, dot};
 use carom_expr::{Dag, Expr, Node, Rational};
 use carom_mech::mechanics::{Dynamics, Mechanics};
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// Where each quantity sits among the values of a frame.
@@ -150,6 +154,21 @@ impl Layout {
         (layout, out)
     }
 
+    /// The values whose scales decisions need.
+    fn scaled(&self) -> Vec<usize> {
+        let walls = self.gap_size - self.gap;
+        let lists = [
+            (self.force, self.n),
+            (self.row_position, self.rows),
+            (self.row_rate, self.rows),
+            (self.gap, walls),
+            (self.gap_rate, walls),
+            (self.wall_bias, walls),
+            (self.condition, self.conditions),
+        ];
+        lists.into_iter().flat_map(|(at, count)| at..at + count).collect()
+    }
+
     /// Where among the values is what every step notes of its start, in this order: E and its terms; the sizes of gaps;
     /// rows and conditions with their sizes; where walls are closed, the sizes of gap rates.
     pub fn noted(&self, walls: usize, contact: bool) -> Vec<usize> {
@@ -214,6 +233,16 @@ pub(crate) struct Frame {
     finite: bool,
     /// Where it was evaluated last: time and state, empty if nowhere.
     place: Vec<u64>,
+    /// Scales at that place, once asked for.
+    scales: RefCell<Swept>,
+    /// How far every state variable has moved in the step that led here, and how long that took.
+    reach: Vec<f64>,
+}
+
+#[derive(Clone, Debug)]
+struct Swept {
+    scales: Scales,
+    fresh: bool,
 }
 
 impl Frame {
@@ -221,7 +250,17 @@ impl Frame {
         let (tape, layout) = (flow.tape(), layout.clone());
         let moving = (0..tape.watched_count() as u32).filter(|&i| tape.moves(i as usize)).collect();
         let values = vec![0.0; tape.watched_count()];
-        let mut frame = Frame { layout, flow: flow.clone(), values, moving, finite: true, place: Vec::new() };
+        let scales = Scales::of(tape, layout.scaled().into_iter());
+        let mut frame = Frame {
+            layout,
+            flow: flow.clone(),
+            values,
+            moving,
+            finite: true,
+            place: Vec::new(),
+            scales: RefCell::new(Swept { scales, fresh: false }),
+            reach: vec![0.0; tape.dimension() + 1],
+        };
         frame.read_all();
         frame
     }
@@ -238,6 +277,36 @@ impl Frame {
         self.flow.set_parameters(parameters);
         self.read_all();
         self.place.clear();
+        let swept = self.scales.get_mut();
+        swept.scales.forget();
+        swept.fresh = false;
+    }
+
+    /// How far every state variable, and time, has moved in the step that led here.
+    pub fn reach_mut(&mut self) -> &mut [f64] {
+        self.scales.get_mut().fresh = false;
+        &mut self.reach
+    }
+
+    /// The same, to read.
+    pub fn reach(&self) -> &[f64] {
+        &self.reach
+    }
+
+    /// |x_j| + how far it has moved.
+    pub fn state_scale(&self, j: usize) -> f64 {
+        f64::from_bits(self.place[1 + j]).abs() + self.reach[j]
+    }
+
+    /// The scale of a value of the frame, by a sweep that is made when first asked for.
+    fn scale(&self, i: usize) -> f64 {
+        let mut swept = self.scales.borrow_mut();
+        if !swept.fresh {
+            let inputs = self.place[1..].iter().chain(&self.place[..1]).zip(&self.reach);
+            swept.scales.sweep(&self.flow, inputs.map(|(x, r)| f64::from_bits(*x).abs() + r));
+            swept.fresh = true;
+        }
+        swept.scales.watched(&self.flow, i)
     }
 
     /// Evaluates everything at a state, unless it was evaluated there last.
@@ -248,6 +317,7 @@ impl Frame {
         }
         self.place.clear();
         self.place.extend(place());
+        self.scales.get_mut().fresh = false;
         // No blocks, so nothing can be singular.
         let _ = self.flow.evaluate(time, state);
         for &i in &self.moving {
@@ -319,8 +389,13 @@ impl Frame {
         self.slice(self.layout.row_position, self.layout.rows)
     }
 
+    /// Σ|terms|, as every step notes it.
     pub fn row_position_size(&self) -> &[f64] {
         self.slice(self.layout.row_position_size, self.layout.rows)
+    }
+
+    pub fn row_position_scale(&self, row: usize) -> f64 {
+        self.scale(self.layout.row_position + row)
     }
 
     /// A v + b
@@ -328,8 +403,18 @@ impl Frame {
         self.slice(self.layout.row_rate, self.layout.rows)
     }
 
+    /// Σ|terms|, as every step notes it.
     pub fn row_rate_size(&self) -> &[f64] {
         self.slice(self.layout.row_rate_size, self.layout.rows)
+    }
+
+    pub fn row_rate_scale(&self, row: usize) -> f64 {
+        self.scale(self.layout.row_rate + row)
+    }
+
+    /// Scale of Q − h, or of Q − H_q.
+    pub fn force_scale(&self, coordinate: usize) -> f64 {
+        self.scale(self.layout.force + coordinate)
     }
 
     /// n of a wall.
@@ -341,20 +426,41 @@ impl Frame {
         self.values[self.layout.gap_t + wall]
     }
 
+    /// Does this gap know nothing of time?
+    pub fn stands(&self, wall: usize) -> bool {
+        let at = self.layout.gap_t + wall;
+        self.values[at] == 0.0 && !self.flow.tape().moves(at)
+    }
+
     pub fn gap(&self, wall: usize) -> f64 {
         self.values[self.layout.gap + wall]
     }
 
+    /// Σ|terms|: less than the scale, and known without a sweep.
     pub fn gap_size(&self, wall: usize) -> f64 {
         self.values[self.layout.gap_size + wall]
+    }
+
+    pub fn gap_scale(&self, wall: usize) -> f64 {
+        self.scale(self.layout.gap + wall)
     }
 
     pub fn gap_rate(&self, wall: usize) -> f64 {
         self.values[self.layout.gap_rate + wall]
     }
 
+    /// Σ|terms|, as every step notes it.
     pub fn gap_rate_size(&self, wall: usize) -> f64 {
         self.values[self.layout.gap_rate_size + wall]
+    }
+
+    pub fn gap_rate_scale(&self, wall: usize) -> f64 {
+        self.scale(self.layout.gap_rate + wall)
+    }
+
+    /// Scale of what φ̈ contains besides n·a.
+    pub fn wall_bias_scale(&self, wall: usize) -> f64 {
+        self.scale(self.layout.wall_bias + wall)
     }
 
     pub fn wall_bias(&self, wall: usize) -> f64 {
@@ -391,8 +497,13 @@ impl Frame {
         self.slice(self.layout.condition, self.layout.conditions)
     }
 
+    /// Σ|terms|, as every step notes it.
     pub fn condition_sizes(&self) -> &[f64] {
         self.slice(self.layout.condition_size, self.layout.conditions)
+    }
+
+    pub fn condition_scale(&self, condition: usize) -> f64 {
+        self.scale(self.layout.condition + condition)
     }
 
     /// ∂g/∂(q, v) of every condition.

@@ -125,7 +125,7 @@ impl Run<'_> {
         // At one instant impacts come first: an event root that differs from a wall's by rounding waits.
         if let (at, Some(Happening::Event(_))) = best
             && let Some((wall_at, w)) = first_wall
-            && wall_at - at <= 8.0 * f64::EPSILON * self.time.value().abs().max(h)
+            && self.is_together(wall_at - at, h, 0.0)
         {
             best = (wall_at, Some(Happening::Wall(w)));
         }

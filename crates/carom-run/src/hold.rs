@@ -77,7 +77,14 @@ impl<'p> Run<'p> {
         }
         self.program = program;
         self.held = held;
-        self.frame = Frame::new(&program.frame, &program.layout);
+        let n = self.size();
+        let mut frame = Frame::new(&program.frame, &program.layout);
+        let (from, into) = (self.frame.reach(), frame.reach_mut());
+        into[..2 * n].copy_from_slice(&from[..2 * n]);
+        if let (Some(from), Some(into)) = (from.last(), into.last_mut()) {
+            *into = *from;
+        }
+        self.frame = frame;
         self.outputs = program.outputs.clone();
         self.settings = program.settings.clone();
         self.spaces.clear();
@@ -85,7 +92,7 @@ impl<'p> Run<'p> {
         self.largest_terms = LargestTerms::default();
         self.spread_parameters();
         self.look();
-        self.note_largest_terms();
+        self.note_scales();
     }
 
     /// Velocities that the conditions determine follow, along these directions only: [p] stays what the law says.

@@ -4,13 +4,10 @@ use crate::law::{Failure, Metric, Outcome, Touching};
 use crate::linear::{dot, largest};
 use crate::momentum::MomentumLaw;
 use crate::motion::{Impact, StopReason};
-use crate::run::{Halt, Run, TOUCHING_UNITS};
+use crate::run::{Halt, Run};
+use crate::zero::{ROUNDING, SOLVED};
 use carom_mech::model::ImpactOrder;
 
-/// Rounding of a gap rate, in units of its terms.
-const RATE_ROUNDING: f64 = 8.0 * f64::EPSILON;
-/// A rate this small against the rates that produced it is zero after an impact.
-pub(crate) const REST_ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Sequential impacts with e < 1 are finished together once every approach is this much slower than the first.
 const FINISH_TOGETHER: f64 = 1e-8;
 
@@ -19,11 +16,7 @@ impl Run<'_> {
     pub fn touched(&self, hit: &[usize]) -> Vec<usize> {
         (0..self.walls.len())
             .filter(|w| self.held != Some(*w))
-            .filter(|w| {
-                self.walls[*w].closed
-                    || hit.contains(w)
-                    || self.frame.gap(*w) <= TOUCHING_UNITS * self.frame.gap_size(*w)
-            })
+            .filter(|w| self.walls[*w].closed || hit.contains(w) || self.touches(*w))
             .collect()
     }
 
@@ -35,14 +28,7 @@ impl Run<'_> {
             return Err(self.not_finite());
         }
         let walls = self.touched(hit);
-        let mut rates: Vec<f64> =
-            walls.iter().map(|&w| if self.walls[w].closed { 0.0 } else { self.frame.gap_rate(w) }).collect();
-        let rounding: Vec<f64> = walls.iter().map(|&w| RATE_ROUNDING * self.frame.gap_rate_size(w)).collect();
-        for (rate, r) in rates.iter_mut().zip(&rounding) {
-            if rate.abs() <= *r {
-                *rate = 0.0;
-            }
-        }
+        let rates = self.rates_before(&walls);
         if rates.iter().all(|u| *u >= 0.0) {
             for (&w, u) in walls.iter().zip(&rates) {
                 self.walls[w].touching = true;
@@ -85,25 +71,25 @@ impl Run<'_> {
         Err(Halt::new(StopReason::ImpactLimit, detail))
     }
 
-    /// φ̇⁻ of touched walls, rounding taken as zero, and what rounding is.
-    fn rates_before(&self, walls: &[usize]) -> (Vec<f64>, Vec<f64>) {
-        let rounding: Vec<f64> = walls.iter().map(|&w| RATE_ROUNDING * self.frame.gap_rate_size(w)).collect();
-        let known = |(&w, r): (&usize, &f64)| {
-            let rate = self.frame.gap_rate(w);
-            if self.walls[w].closed || rate.abs() <= *r { 0.0 } else { rate }
-        };
-        (walls.iter().zip(&rounding).map(known).collect(), rounding)
+    /// φ̇⁻ of touched walls, rounding taken as zero.
+    fn rates_before(&self, walls: &[usize]) -> Vec<f64> {
+        walls.iter().map(|&w| if self.walls[w].closed { 0.0 } else { self.known_rate(w) }).collect()
+    }
+
+    /// What of their rates is rounding.
+    fn rate_roundings(&self, walls: &[usize]) -> Vec<f64> {
+        walls.iter().map(|&w| self.rate_rounding(w)).collect()
     }
 
     /// The law the model and the options ask for, at the present frame.
     pub fn apply_law(&mut self, walls: &[usize]) -> Result<(), Halt> {
-        let (rates, rounding) = self.rates_before(walls);
+        let rates = self.rates_before(walls);
         let speed = -rates.iter().copied().fold(0.0, f64::min);
         let sequential = self.options.impact_order == ImpactOrder::Sequential;
         if !self.program.mechanics.quadratic {
-            self.collide_generally(walls, &rounding)
+            self.collide_generally(walls, &self.rate_roundings(walls))
         } else if sequential && walls.len() > 1 {
-            self.collide_in_sequence(walls, &rounding, speed)
+            self.collide_in_sequence(walls, &self.rate_roundings(walls), speed)
         } else {
             if let ([wall], [rate]) = (walls, &rates[..])
                 && *rate < 0.0
@@ -142,7 +128,7 @@ impl Run<'_> {
         self.apply(walls, &outcome, rates, record);
         for (i, &w) in walls.iter().enumerate() {
             let rebounds = outcome.impulses[i] > 0.0 && restitution[i] > 0.0 && rates[i] < 0.0;
-            let rounding = REST_ROUNDING * (self.frame.gap_rate_size(w) + sizes[i]);
+            let rounding = SOLVED * (self.frame.gap_rate_scale(w) + sizes[i]);
             self.walls[w].touching = true;
             self.walls[w].resting = !rebounds && self.frame.gap_rate(w).abs() <= rounding;
         }
@@ -226,7 +212,7 @@ impl Run<'_> {
         for &w in walls {
             self.walls[w].touching = true;
             self.walls[w].resting =
-                self.frame.gap_rate(w).abs() <= REST_ROUNDING * self.frame.gap_rate_size(w).max(first);
+                self.frame.gap_rate(w).abs() <= SOLVED * self.frame.gap_rate_scale(w).max(first);
         }
         Ok(())
     }
@@ -262,7 +248,7 @@ impl Run<'_> {
         for &w in walls {
             self.walls[w].touching = true;
             self.walls[w].resting =
-                self.frame.gap_rate(w).abs() <= REST_ROUNDING * self.frame.gap_rate_size(w).max(first);
+                self.frame.gap_rate(w).abs() <= SOLVED * self.frame.gap_rate_scale(w).max(first);
         }
         Ok(())
     }
@@ -382,8 +368,8 @@ impl Run<'_> {
         let visible = |run: &Run<'_>, w: usize| {
             let rate = run.frame.gap_rate(w);
             let acceleration = dot(run.frame.normal(w), &free) + run.frame.wall_bias(w);
-            let size = run.frame.gap_size(w).max(1.0);
-            acceleration >= 0.0 || rate * rate / (2.0 * acceleration.abs()) > f64::EPSILON * size
+            let scale = run.largest_terms.gap[w];
+            acceleration >= 0.0 || rate * rate / (2.0 * acceleration.abs()) > f64::EPSILON * scale
         };
         if walls.iter().any(|&w| visible(self, w)) {
             return None;
@@ -410,7 +396,7 @@ impl Run<'_> {
         let mut walls = self.touched(&[]);
         // Walls of the pattern that are within the last, invisible bounces.
         for w in 0..self.walls.len() {
-            let near = self.frame.gap(w) <= TOUCHING_UNITS * self.frame.gap_size(w).max(1.0);
+            let near = self.frame.gap(w) <= ROUNDING * self.largest_terms.gap[w];
             if near && !walls.contains(&w) && self.restitution[w] < 1.0 {
                 walls.push(w);
             }

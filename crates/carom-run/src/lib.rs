@@ -44,6 +44,7 @@
 //! | `roots`, `bernstein` | the first root of a polynomial, none missed |
 //! | `simulate`, `step`, `noted`, `happening`, `run`, `start`, `sample`, `events`, `project`, `culprit` | the loop and its parts |
 //! | `law`, `momentum`, `lcp`, `linear` | the impact law, for quadratic and for other kinetic energies |
+//! | `zero` | what is zero: every such decision |
 //! | `impact`, `strike`, `contact`, `hold`, `zeno`, `squeeze` | what happens at walls |
 //! | `fleet` | many simulations side by side |
 //! | `sensitivity` | how much errors grow |
@@ -80,6 +81,7 @@ mod step;
 mod strike;
 pub mod switching;
 mod zeno;
+mod zero;
 
 pub use fleet::{Fleet, Outcome, Traffic};
 pub use motion::*;

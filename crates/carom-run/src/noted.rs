@@ -2,9 +2,10 @@
 //! of rows. With it an uneventful step needs no frame.
 
 use crate::engine::{Balance, Duty, Smooth};
-use crate::project::{DRIFT, SMALL, relative};
+use crate::project::SMALL;
 use crate::run::{Halt, Run};
 use crate::step::{SMOOTH, STIFF_STEPS};
+use crate::zero::{DRIFT, relative};
 
 /// Where the noted values of a leg are; the order is `Layout::noted`'s.
 #[derive(Clone, Copy, Default)]
@@ -127,7 +128,7 @@ impl Run<'_> {
         for c in 0..conditions {
             let size = flow.noted(places.condition + conditions + c);
             kept.condition[c] = kept.condition[c].max(size);
-            drift = drift.max(relative(flow.noted(places.condition + c), size));
+            drift = drift.max(relative(flow.noted(places.condition + c), kept.condition[c]));
         }
         if drift > DRIFT && drift < SMALL && self.project_by_flow() {
             self.motion.audit.constraint_drift = self.motion.audit.constraint_drift.max(drift);

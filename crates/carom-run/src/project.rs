@@ -1,21 +1,20 @@
 //! Projection onto the constraints.  [W Aᵀ; A 0][δ; ν] = [0; −c] for positions, then [0; −(Av + b)] for velocities.
 //!
-//! Closed walls are rows like the others. Done whenever a residual exceeds a few units of rounding of its terms, so the
-//! drift of arbitrarily long runs stays there.
+//! Closed walls are rows like the others. Done whenever a residual exceeds a few units of rounding of its scale (the largest
+//! it has been over the motion), so the drift of arbitrarily long runs stays there.
 
 use crate::law::Metric;
 use crate::linear::{Factored, Matrix, largest};
 use crate::motion::StopReason;
 use crate::run::{Halt, Run, Series};
+use crate::zero::{DRIFT, relative};
 
-/// Residuals above this many units of rounding are projected away.
-pub(crate) const DRIFT: f64 = 8.0 * f64::EPSILON;
 /// Below this one Newton step leaves nothing but rounding.
 pub(crate) const SMALL: f64 = 1e-9;
 /// Newton steps of one projection.
 const MOST_STEPS: usize = 50;
 
-/// The largest terms seen so far, per row, wall and condition.
+/// The largest scales seen so far, per row, wall and condition.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LargestTerms {
     pub row_position: Vec<f64>,
@@ -38,11 +37,6 @@ impl LargestTerms {
             list.clear();
         }
     }
-}
-
-/// A residual as a part of its size.
-pub(crate) fn relative(value: f64, size: f64) -> f64 {
-    if value == 0.0 { 0.0 } else { value.abs() / size.max(f64::MIN_POSITIVE) }
 }
 
 /// A residual and its size.
@@ -77,7 +71,21 @@ impl Run<'_> {
     }
 
     /// Terms of rows and gaps vanish now and then (at a turning point all rates do); residuals are compared with the
-    /// largest the terms have been.
+    /// largest they have been, and with the scale where the motion began.
+    pub fn note_scales(&mut self) {
+        self.note_largest_terms();
+        let (frame, kept) = (&self.frame, &mut self.largest_terms);
+        let raise = |kept: &mut [f64], scale: &dyn Fn(usize) -> f64| {
+            kept.iter_mut().enumerate().for_each(|(i, k)| *k = k.max(scale(i)));
+        };
+        raise(&mut kept.row_position, &|r| frame.row_position_scale(r));
+        raise(&mut kept.row_rate, &|r| frame.row_rate_scale(r));
+        raise(&mut kept.condition, &|c| frame.condition_scale(c));
+        raise(&mut kept.gap, &|w| frame.gap_scale(w));
+        raise(&mut kept.gap_rate, &|w| frame.gap_rate_scale(w));
+    }
+
+    /// What every step notes of them, at the present frame.
     pub fn note_largest_terms(&mut self) {
         let raise = |kept: &mut Vec<f64>, count: usize, now: &dyn Fn(usize) -> f64| {
             kept.resize(count, 0.0);
@@ -97,7 +105,7 @@ impl Run<'_> {
         let closed = self.closed_walls();
         let all = self.position_residuals(&closed).into_iter().chain(self.rate_residuals(&closed));
         let rows = all.map(|r| r.relative()).fold(0.0, f64::max);
-        let conditions = self.frame.conditions().iter().zip(self.frame.condition_sizes());
+        let conditions = self.frame.conditions().iter().zip(&self.largest_terms.condition);
         conditions.map(|(g, s)| relative(*g, *s)).fold(rows, f64::max)
     }
 

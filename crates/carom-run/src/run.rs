@@ -14,9 +14,6 @@ use carom_mech::mechanics::Dynamics;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A gap within this many units of rounding of its largest term counts as zero.
-pub(crate) const TOUCHING_UNITS: f64 = 16.0 * f64::EPSILON;
-
 /// The end of a motion, with its reason.
 #[derive(Clone, Debug)]
 pub(crate) struct Halt {
@@ -414,6 +411,8 @@ impl<'p> Run<'p> {
         let n = self.size();
         let change = if self.is_hamiltonian() { momentum } else { jump };
         self.state[n..2 * n].iter_mut().zip(change).for_each(|(x, d)| *x += d);
+        // The velocity after carries the rounding of the one before.
+        self.frame.reach_mut()[n..2 * n].iter_mut().zip(change).for_each(|(r, d)| *r += d.abs());
     }
 
     /// Work done so far by power, drives and moving walls.

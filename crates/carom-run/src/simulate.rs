@@ -141,7 +141,7 @@ impl Run<'_> {
             return Ok(false);
         };
         self.reach(what, step)?;
-        let instant = step <= f64::EPSILON * self.time.value().abs().max(1.0);
+        let instant = self.is_instant(step);
         let struck = self.handle(what)?;
         self.crowded = if struck && instant { self.crowded + 1 } else { 0 };
         if self.crowded > CROWDED {
@@ -213,6 +213,9 @@ impl Run<'_> {
             self.cut_zeno(rest)?;
         }
         self.begin_leg(&[], &[])?;
+        // From here on scales are those of the motion.
+        self.note_reach_of_series(self.natural_step());
+        self.note_scales();
         self.series = Series::Fresh;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The beginning: options checked, the state completed, constraints and walls tested.
 //!
-//! Residuals up to 1e-9 of a row's largest term are projected silently; larger ones are an error that says by how much
-//! each row fails, unless projection was asked for. Variables that were not given are 0, or what the rows determine.
+//! Residuals up to 1e-9 of a row's scale are projected silently; larger ones are an error that says by how much each row
+//! fails, unless projection was asked for. Variables that were not given are 0, or what the rows determine.
 
 use crate::engine::Time;
 use crate::frame::Frame;
@@ -9,17 +9,15 @@ use crate::linear::{Factored, Matrix};
 use crate::motion::{Motion, StopReason};
 use crate::options::{Options, Sampling, SimulateError};
 use crate::program::{LegKey, Program};
-use crate::run::{Halt, Run, Series, Side, Spaces, TOUCHING_UNITS, WallState, refuse};
+use crate::run::{Halt, Run, Series, Side, Spaces, WallState, refuse};
 use crate::sample::{Sampler, columns};
 use crate::simulate::taylor_of;
 use crate::squeeze::Squeeze;
 use crate::zeno::History;
+use crate::zero::TYPED;
 use carom_mech::mechanics::Dynamics;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// Residuals of the start up to this part of a row's largest term are projected silently.
-const SILENT: f64 = 1e-9;
 
 impl<'p> Run<'p> {
     /// Checks the options and the start.
@@ -127,14 +125,16 @@ impl<'p> Run<'p> {
         self.set_parameters(&options.parameters);
         self.choose_pieces();
         self.first_signs();
+        self.frame.reach_mut().fill(0.0);
         self.look();
         self.read_restitution()?;
         self.complete_start(|k, rate| {
             let i = m.free[k];
             if rate { given(rates, i).is_some() } else { given(&options.start.position, i).is_some() }
         })?;
-        self.note_largest_terms();
         self.check_state()?;
+        self.reach_from_start();
+        self.note_scales();
         self.check_walls()?;
         self.choose_rows().map_err(|halt| SimulateError::Singular(halt.detail.unwrap_or_default()))?;
         self.warn_about_rows();
@@ -219,7 +219,7 @@ impl<'p> Run<'p> {
 
     fn check_walls(&mut self) -> Result<(), SimulateError> {
         let behind: Vec<String> = (0..self.walls.len())
-            .filter(|&w| self.frame.gap(w) < -TOUCHING_UNITS * self.frame.gap_size(w))
+            .filter(|&w| self.is_behind(w))
             .map(|w| {
                 format!(
                     "the start is behind wall `{}`: its gap is {:?}",
@@ -284,8 +284,8 @@ impl<'p> Run<'p> {
     fn failing_rows(&self) -> Vec<String> {
         let names = &self.program.mechanics.rows;
         let mut failing = Vec::new();
-        let mut test = |what: &str, value: f64, size: f64| {
-            if value.abs() > SILENT * size.max(f64::MIN_POSITIVE) {
+        let mut test = |what: &str, value: f64, scale: f64| {
+            if !(value.abs() <= TYPED * scale) {
                 failing.push(format!("{what} is {value:?} at the start, not 0"));
             }
         };
@@ -293,18 +293,18 @@ impl<'p> Run<'p> {
             test(
                 &format!("constraint `{}`", row.name),
                 self.frame.row_position()[r],
-                self.frame.row_position_size()[r],
+                self.frame.row_position_scale(r),
             );
             test(
                 &format!("the rate of constraint `{}`", row.name),
                 self.frame.row_rate()[r],
-                self.frame.row_rate_size()[r],
+                self.frame.row_rate_scale(r),
             );
         }
         if let Dynamics::Degenerate(d) = &self.program.mechanics.dynamics {
             for (c, condition) in d.conditions.iter().enumerate().skip(names.len()) {
                 let what = format!("the condition \"{}\"", condition.name);
-                test(&what, self.frame.conditions()[c], self.frame.condition_sizes()[c]);
+                test(&what, self.frame.conditions()[c], self.frame.condition_scale(c));
             }
         }
         failing
@@ -318,16 +318,17 @@ impl<'p> Run<'p> {
         if !self.failing_rows().is_empty() {
             self.solve_for_missing(&given);
         }
+        self.reach_from_start();
         let failing = self.failing_rows();
         if !failing.is_empty() && !self.options.start.project {
             return Err(SimulateError::InconsistentStart(failing));
         }
-        self.note_largest_terms();
+        self.note_scales();
         let drift = self.drift();
         self.motion.audit.constraint_drift = if self.options.start.project { 0.0 } else { drift };
         if drift > f64::EPSILON {
             let left = self.project();
-            if left > SILENT {
+            if left > TYPED {
                 return Err(SimulateError::InconsistentStart(self.failing_rows()));
             }
         }
@@ -411,7 +412,7 @@ impl<'p> Run<'p> {
         }
         let mut broken = self.failing_rows();
         for w in 0..self.walls.len() {
-            if self.frame.gap(w) < -TOUCHING_UNITS * self.frame.gap_size(w) {
+            if self.is_behind(w) {
                 broken.push(format!("wall `{}` has gap {:?}", self.wall_name(w), self.frame.gap(w)));
             }
         }

@@ -97,6 +97,7 @@ impl Run<'_> {
     pub fn advance(&mut self, h: f64) -> Result<(), Halt> {
         self.see_gaps(h, true);
         self.move_by(h, false, false)?;
+        self.note_reach(h);
         self.look();
         if !self.frame.is_finite() {
             return Err(self.not_finite());

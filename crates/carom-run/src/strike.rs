@@ -7,10 +7,10 @@
 //! The law of `law.rs` without its detours: no storage, no pivoting. Where W is not safely positive definite, or the wall
 //! can hardly push, the general law decides. Single runs and lanes both come here first.
 
-use crate::impact::REST_ROUNDING;
 use crate::law::HOPELESS;
 use crate::linear::dot;
 use crate::run::Run;
+use crate::zero::SOLVED;
 
 /// Most coordinates.
 const MOST: usize = 8;
@@ -48,9 +48,11 @@ impl Run<'_> {
         spread.iter_mut().for_each(|s| *s *= impulse);
         self.strike_with(wall, rate, impulse, added, spread);
         let rebounds = impulse > 0.0 && e > 0.0;
-        let rounding = REST_ROUNDING * (self.frame.gap_rate_size(wall) + stiffness * impulse);
         self.walls[wall].touching = true;
-        self.walls[wall].resting = !rebounds && self.frame.gap_rate(wall).abs() <= rounding;
+        self.walls[wall].resting = !rebounds && {
+            let rounding = SOLVED * (self.frame.gap_rate_scale(wall) + stiffness * impulse);
+            self.frame.gap_rate(wall).abs() <= rounding
+        };
         true
     }
 

@@ -198,6 +198,11 @@ impl Flow {
         self.packed.first(self.tape.rate[i])
     }
 
+    /// The value of a row or constant, after [`Flow::evaluate`] or [`Flow::jet`].
+    pub(crate) fn first(&self, value: Value) -> f64 {
+        self.packed.first(value)
+    }
+
     /// The value of noted function `i`, after [`Flow::evaluate`] or [`Flow::jet`].
     pub fn noted(&self, i: usize) -> f64 {
         self.packed.first(self.tape.noted[i])

@@ -1,0 +1,173 @@
+//! What is zero.  |f| ≤ c u s,  s the scale of f: one sweep over the formula with inputs |x_j| + what x_j moved by in the
+//! step that led here (`engine/scale.rs`).
+//!
+//! Nature knows no 1: whether a gap touches, a row holds, a rate vanishes or two things happen at one instant must not depend
+//! on units, on the origin or on how a formula is written. So nothing here has a dimension, nothing is compared with itself,
+//! and nothing with what it is made of at an instant at which that happens to vanish. Every such decision of a run is made
+//! by this module; `carom_mech` asks the same question of a start with a bound on the same scale.
+//!
+//! The constants are pure numbers: how many roundings a computation of its kind may collect.
+
+use crate::engine::Time;
+use crate::run::Run;
+use carom_mech::model::Method;
+
+/// Rounding of a formula, as a part of its scale: what is smaller is zero.
+pub(crate) const ROUNDING: f64 = 16.0 * f64::EPSILON;
+/// The same for what a linear or complementarity problem was solved for, and for coefficients of a series.
+pub(crate) const SOLVED: f64 = 64.0 * f64::EPSILON;
+/// Residuals above this part of their scale are projected away: what one step of a long run may leave.
+pub(crate) const DRIFT: f64 = 8.0 * f64::EPSILON;
+/// People type nine digits: a start that misses its rows by less than this part of their scale is projected silently.
+pub(crate) const TYPED: f64 = 1e-9;
+/// So far above rounding that no cancellation inside a formula hides it: then no sweep is needed to say that it is not zero.
+const CLEAR: f64 = 1e-3;
+
+/// Is a computed value zero, given its scale? Zero itself is, whatever the scale.
+pub(crate) fn vanishes(value: f64, scale: f64) -> bool {
+    value.abs() <= ROUNDING * scale
+}
+
+/// A value as a part of its scale; nothing is no part of anything.
+pub(crate) fn relative(value: f64, scale: f64) -> f64 {
+    if value == 0.0 { 0.0 } else { value.abs() / scale }
+}
+
+impl Run<'_> {
+    // ---- walls -------------------------------------------------------------------------------------------
+
+    /// Is φ = 0 (or below, by whatever it is)?
+    pub fn touches(&self, wall: usize) -> bool {
+        let gap = self.frame.gap(wall);
+        gap <= 0.0 || (!self.is_clearly(gap, wall, 0) && gap <= ROUNDING * self.frame.gap_scale(wall))
+    }
+
+    /// Is φ < 0 by more than rounding?
+    pub fn is_behind(&self, wall: usize) -> bool {
+        let gap = self.frame.gap(wall);
+        gap < 0.0 && gap < -ROUNDING * self.frame.gap_scale(wall)
+    }
+
+    /// What of a gap rate is rounding.
+    pub fn rate_rounding(&self, wall: usize) -> f64 {
+        ROUNDING * self.frame.gap_rate_scale(wall)
+    }
+
+    /// φ̇, zero where it is rounding.
+    pub fn known_rate(&self, wall: usize) -> f64 {
+        let rate = self.frame.gap_rate(wall);
+        if !self.is_clearly(rate, wall, self.size()) && vanishes(rate, self.frame.gap_rate_scale(wall)) {
+            0.0
+        } else {
+            rate
+        }
+    }
+
+    /// Is a gap (`first` = 0) or its rate (`first` = n) far above Σ |n_j| s_j, to first order its scale?
+    fn is_clearly(&self, value: f64, wall: usize, first: usize) -> bool {
+        // Not for walls that move, nor for rates of momenta: those have other terms.
+        if !self.frame.stands(wall) || (first > 0 && self.is_hamiltonian()) {
+            return false;
+        }
+        let normal = self.frame.normal(wall).iter().enumerate();
+        let scale: f64 = normal.map(|(j, n)| n.abs() * self.frame.state_scale(first + j)).sum();
+        value.abs() > CLEAR * scale && scale > 0.0 && self.steps > 0
+    }
+
+    // ---- instants ----------------------------------------------------------------------------------------
+
+    /// Is this too short a time to tell from none, after so long a motion?
+    pub fn is_instant(&self, step: f64) -> bool {
+        step <= f64::EPSILON * self.time.minus(Time::new(self.options.start.time)).max(self.last_reach())
+    }
+
+    /// Do two times within a step of length h, `apart` from each other, belong to one instant? They are known as well as the
+    /// functions that have their roots there: to rounding of the step, plus scale over rate of each (`known_to`).
+    pub fn is_together(&self, apart: f64, h: f64, known_to: f64) -> bool {
+        apart.abs() <= ROUNDING * (h + known_to)
+    }
+
+    // ---- what the motion moves -----------------------------------------------------------------------------
+
+    /// How long the step was that led here.
+    pub fn last_reach(&self) -> f64 {
+        self.frame.reach().last().copied().unwrap_or(0.0)
+    }
+
+    /// A step of length h has led here. One that took no time says nothing: rounding stays what it was.
+    pub fn note_reach(&mut self, h: f64) {
+        if h <= f64::EPSILON * self.last_reach() {
+            return;
+        }
+        match self.options.method {
+            Method::Taylor => self.note_reach_of_series(h),
+            // The last state is still there.
+            Method::Rk4 { .. } => {
+                let moved = self.state.iter().zip(&self.next_state).map(|(a, b)| (a - b).abs());
+                let reach = self.frame.reach_mut();
+                reach.iter_mut().zip(moved).for_each(|(r, moved)| *r = moved);
+                reach[self.state.len()] = h;
+            }
+        }
+    }
+
+    /// |ẋ| h + ½|ẍ| h² along the present series.
+    pub fn note_reach_of_series(&mut self, h: f64) {
+        let dimension = self.state.len();
+        let reach = self.frame.reach_mut();
+        let mut places = reach.iter_mut();
+        self.spaces.flow().coefficients().of_first(dimension).each([1, 2], |[first, second]| {
+            if let Some(r) = places.next() {
+                *r = h * (first.abs() + h * second.abs());
+            }
+        });
+        reach[dimension] = h;
+    }
+
+    /// At the start the coming step counts. How long it is takes a series to say, so a bound comes first, |v| T + |a| T² with T
+    /// the time left: what is not zero by that is not zero.
+    pub fn reach_from_start(&mut self) {
+        if self.walls.is_empty() && !self.is_constrained() {
+            return;
+        }
+        self.frame.reach_mut().fill(0.0);
+        self.look();
+        let left = self.until.minus(self.time);
+        let n = self.size();
+        let (velocity, acceleration, second) = self.rates_at_start();
+        let reach = self.frame.reach_mut();
+        for j in 0..n {
+            reach[j] = left * (velocity[j].abs() + left * acceleration[j].abs());
+            reach[n + j] = left * second[j].abs();
+        }
+        if let Some(time) = reach.last_mut() {
+            *time = left;
+        }
+        let doubtful = (0..self.walls.len()).any(|w| self.touches(w)) || self.is_off_rows();
+        let series = doubtful && self.choose_rows().is_ok() && self.jet().is_ok();
+        if series {
+            self.note_reach_of_series(self.natural_step());
+        } else {
+            self.frame.reach_mut().fill(0.0);
+        }
+    }
+
+    /// Is any residual of a row or condition not exactly zero?
+    fn is_off_rows(&self) -> bool {
+        let f = &self.frame;
+        f.row_position().iter().chain(f.row_rate()).chain(f.conditions()).any(|x| *x != 0.0)
+    }
+
+    /// q̇, q̈ and the rate of the state's second half, as they would be without contact.
+    fn rates_at_start(&mut self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let n = self.size();
+        let (mut acceleration, _, _) = self.reactions(&[]);
+        if !self.is_hamiltonian() {
+            return (self.state[n..2 * n].to_vec(), acceleration.clone(), acceleration);
+        }
+        let velocities = self.all_velocities();
+        let velocity = self.program.mechanics.free.iter().map(|&i| velocities[i]).collect();
+        acceleration.iter_mut().zip(self.frame.velocity_bias()).for_each(|(a, b)| *a += b);
+        (velocity, acceleration, self.frame.force().to_vec())
+    }
+}

@@ -1,0 +1,239 @@
+//! What is zero does not depend on units, on the origin, on how a formula is written, nor on the instant at which it is asked.
+
+mod common;
+
+use carom_run::{Motion, Sampling, SimulateError, StopReason, simulate};
+use common::{close, program, run, signal, try_run};
+use std::f64::consts::PI;
+
+/// A ball above a floor, in units of length `unit`, shifted by `shift`.
+fn ball(y: &str, rate: &str, extra: &str) -> String {
+    format!(
+        "coordinates = [\"y\"]\n[energy]\nkinetic = \"y'^2/2\"\npotential = \"9.81*y\"\n[wall.floor]\ngap = \"y\"\n{extra}\n\
+         [start]\nposition = {{ y = {y} }}\nvelocity = {{ y = {rate} }}\n[run]\nuntil = 2.0\n"
+    )
+}
+
+#[test]
+fn a_start_below_the_floor_by_rounding_rests_on_it() {
+    for y in ["1e-17", "0.0", "\"sin(pi)\"", "\"0.1 + 0.2 - 0.3\""] {
+        for extra in ["", "restitution = 0.5"] {
+            let motion = run(&ball(y, "0.0", extra));
+            assert_eq!(motion.impacts.len(), 0, "{y} {extra}");
+            assert_eq!(motion.contacts.len(), 1, "{y} {extra}");
+            assert_eq!((motion.contacts[0].from, motion.contacts[0].to), (0.0, None));
+        }
+    }
+}
+
+#[test]
+fn a_start_that_is_really_behind_a_wall_is_refused() {
+    for depth in ["-1e-9", "-1e-3", "-1.0"] {
+        let text = ball("1.0", "0.0", "").replace("y = 1.0", "y = DEPTH").replace("DEPTH", "1.0");
+        let (program, mut options) = program(&text);
+        options.start.position = vec![Some(depth.parse().unwrap())];
+        assert!(matches!(simulate(&program, &options), Err(SimulateError::BehindWall(_))), "{depth}");
+    }
+}
+
+const DISK: &str = r#"
+coordinates = ["x", "y", "theta", "phi"]
+[energy]
+kinetic = "(x'^2 + y'^2)/2 + theta'^2/4 + phi'^2/8"
+potential = "0"
+[nonholonomic]
+no_slip_x = "x' - cos(phi)*theta'"
+no_slip_y = "y' - sin(phi)*theta'"
+[start]
+position = { phi = "pi/2" }
+velocity = { x = RATE, y = 2.0, theta = 2.0, phi = 0.3 }
+PROJECT
+[run]
+until = 5.0
+"#;
+
+#[test]
+fn a_disk_rolls_along_the_y_axis_from_whatever_stands_for_zero() {
+    for rate in ["0.0", "\"cos(pi/2)\"", "\"2*cos(pi/2)\"", "-1e-16"] {
+        for project in ["", "project = true"] {
+            let motion = run(&DISK.replace("RATE", rate).replace("PROJECT", project));
+            assert_eq!(motion.stop.reason, StopReason::Reached);
+            assert!(motion.audit.constraint_drift < 1e-14, "{rate}: {:e}", motion.audit.constraint_drift);
+            // φ = π/2 + 0.3 t: a circle of radius 2/0.3.
+            let last = signal(&motion.position, "y").last().copied().unwrap();
+            close(last, 2.0 / 0.3 * 1.5_f64.sin(), 1e-13);
+        }
+    }
+}
+
+#[test]
+fn a_row_that_is_a_sine_holds_where_the_sine_vanishes() {
+    let text = r#"
+coordinates = ["x", "th"]
+[energy]
+kinetic = "(x'^2 + th'^2)/2"
+potential = "0"
+[holonomic]
+curve = "x - sin(th)"
+[start]
+position = { x = X, th = "pi" }
+velocity = { x = -1.0, th = 1.0 }
+[run]
+until = 3.0
+"#;
+    let motions: Vec<Motion> =
+        ["0.0", "\"sin(pi)\"", "1e-16"].iter().map(|x| run(&text.replace('X', x))).collect();
+    for motion in &motions {
+        assert!(motion.audit.constraint_drift < 1e-14, "{:e}", motion.audit.constraint_drift);
+        let (a, b) = (signal(&motion.position, "x"), signal(&motions[0].position, "x"));
+        close(*a.last().unwrap(), *b.last().unwrap(), 1e-13);
+    }
+}
+
+#[test]
+fn a_gap_that_is_a_sine_is_a_wall_like_the_angle_itself() {
+    // -sin(th) near π is th − π.
+    let text = r#"
+coordinates = ["th"]
+[energy]
+kinetic = "th'^2/2"
+potential = "th"
+[wall.stop]
+gap = "GAP"
+restitution = FACTOR
+[start]
+position = { th = "pi" }
+velocity = { th = RATE }
+[run]
+until = 1.0
+"#;
+    for gap in ["-sin(th)", "th - pi", "-2*sin(th)", "sin(th - pi)"] {
+        for (e, rate) in [("0.5", "0.0"), ("1.0", "0.0"), ("0.0", "-0.5"), ("1.0", "-0.5"), ("1.0", "0.25")] {
+            let text = text.replace("GAP", gap).replace("FACTOR", e).replace("RATE", rate);
+            let motion = run(&text);
+            let plain = run(&text.replace(gap, "th - pi"));
+            assert_eq!(motion.impacts.len(), plain.impacts.len(), "{gap} {e} {rate}");
+            assert_eq!(motion.contacts.len(), plain.contacts.len(), "{gap} {e} {rate}");
+            for (a, b) in motion.impacts.iter().zip(&plain.impacts) {
+                close(a.time, b.time, 1e-14);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wall_left_at_rest_does_not_rattle() {
+    // sin(th) ≥ 0 at th = π, pushed against it: restitution 1 bounces from nothing, and nothing bounces.
+    let text = r#"
+coordinates = ["th"]
+[energy]
+kinetic = "th'^2/2"
+potential = "-th"
+[wall.stop]
+gap = "sin(th)"
+[start]
+position = { th = "pi" }
+[run]
+until = 1.0
+"#;
+    let motion = run(text);
+    assert_eq!((motion.impacts.len(), motion.contacts.len()), (0, 1));
+    close(*signal(&motion.position, "th").last().unwrap(), PI, 1e-15);
+}
+
+#[test]
+fn a_relativistic_start_that_hardly_moves_comes_to_an_end() {
+    for rate in ["-1e-18", "-1e-30", "0.0", "-1e-9"] {
+        let text = format!(
+            "coordinates = [\"x\", \"y\"]\nlagrangian = \"-sqrt(1 - x'^2 - y'^2)\"\n[wall.floor]\ngap = \"y\"\n\
+             [start]\nposition = {{ y = 0.0 }}\nvelocity = {{ x = 0.5, y = {rate} }}\n[run]\nuntil = 2.0\n"
+        );
+        let motion = try_run(&text).unwrap();
+        assert_eq!(motion.stop.reason, StopReason::Reached, "{rate}");
+        let y = *signal(&motion.position, "y").last().unwrap();
+        close(y, 2.0 * rate.parse::<f64>().unwrap().abs(), 1e-15);
+    }
+}
+
+/// Balls of unit mass and radius ½ on a line, met at one instant.
+fn three_balls(shift: f64) -> Motion {
+    run(&format!(
+        "coordinates = [\"a\", \"b\", \"c\"]\n[energy]\nkinetic = \"(a'^2 + b'^2 + c'^2)/2\"\npotential = \"0\"\n\
+         [wall.left]\ngap = \"b - a - 1\"\n[wall.right]\ngap = \"c - b - 1\"\n\
+         [start]\nposition = {{ a = {}, b = {}, c = {} }}\nvelocity = {{ a = 1.3, c = -1.3 }}\n[run]\nuntil = 2.0\n",
+        shift - 2.0,
+        shift,
+        shift + 2.0
+    ))
+}
+
+#[test]
+fn three_balls_meet_in_one_impact_wherever_the_origin_is() {
+    for shift in [0.0, 10.0, 1000.0, -0.1] {
+        let motion = three_balls(shift);
+        assert_eq!(motion.impacts.len(), 1, "{shift}");
+        assert_eq!(motion.impacts[0].walls, [0, 1]);
+        close(motion.impacts[0].time, 1.0 / 1.3, 1e-12);
+    }
+}
+
+#[test]
+fn points_that_meet_at_the_origin_meet_in_one_impact() {
+    for shift in [0.0, 10.0, 1000.0] {
+        for (a, c) in [(1.0, 1.0), (0.7, 0.7), (0.3, 0.9)] {
+            // a and c reach b = shift at t = 1/1.1, all at once.
+            let text = format!(
+                "coordinates = [\"a\", \"b\", \"c\"]\n[energy]\nkinetic = \"(a'^2 + b'^2 + c'^2)/2\"\npotential = \"0\"\n\
+                 [wall.left]\ngap = \"b - a\"\n[wall.right]\ngap = \"c - b\"\n\
+                 [start]\nposition = {{ a = \"{shift} - {a}\", b = {shift}, c = \"{shift} + {c}\" }}\n\
+                 velocity = {{ a = \"1.1*{a}\", c = \"-1.1*{c}\" }}\n[run]\nuntil = 2.0\n"
+            );
+            let motion = run(&text);
+            assert_eq!(motion.impacts.len(), 1, "{shift} {a} {c}: {:?}", motion.impacts);
+            assert_eq!(motion.impacts[0].walls, [0, 1]);
+        }
+    }
+}
+
+#[test]
+fn a_corner_is_a_corner_wherever_the_origin_is() {
+    // Into the corner of a wedge at `shift`, with walls through it at 20° and 100°.
+    for shift in [0.0, 10.0, 1000.0] {
+        for k in 0..20 {
+            let direction = (30.0 + 3.0 * f64::from(k)).to_radians();
+            let (dx, dy) = (direction.cos(), direction.sin());
+            let text = format!(
+                "coordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\npotential = \"0\"\n\
+                 [wall.low]\ngap = \"-sin(pi/9)*(x - {shift}) + cos(pi/9)*(y - {shift})\"\n\
+                 [wall.steep]\ngap = \"sin(5*pi/9)*(x - {shift}) - cos(5*pi/9)*(y - {shift})\"\n\
+                 [start]\nposition = {{ x = \"{shift} + {dx}\", y = \"{shift} + {dy}\" }}\n\
+                 velocity = {{ x = {}, y = {} }}\n[run]\nuntil = 2.0\n",
+                -0.9 * dx,
+                -0.9 * dy
+            );
+            let motion = run(&text);
+            assert_eq!(motion.impacts[0].walls.len(), 2, "{shift} {k}: {:?}", motion.impacts);
+        }
+    }
+}
+
+#[test]
+fn a_motion_goes_on_from_any_of_its_states() {
+    for text in [ball("1.0", "0.0", "restitution = 0.5"), ball("0.3", "1.0", "restitution = 0.0")] {
+        let (program, mut options) = program(&text);
+        options.sampling = Sampling::Even(41);
+        let whole = simulate(&program, &options).unwrap();
+        for (i, &t) in whole.time.iter().enumerate() {
+            let mut again = options.clone();
+            again.start.time = t;
+            again.start.position = vec![Some(whole.position[0].values[i])];
+            again.start.velocity = vec![Some(whole.velocity[0].values[i])];
+            again.sampling = Sampling::At(whole.time[i..].to_vec());
+            let rest = simulate(&program, &again).unwrap_or_else(|e| panic!("{t}: {e}"));
+            for (a, b) in rest.position[0].values.iter().zip(&whole.position[0].values[i..]) {
+                close(*a, *b, 1e-12);
+            }
+            assert!(rest.impacts.len() <= whole.impacts.len(), "{t}: {}", rest.impacts.len());
+        }
+    }
+}
