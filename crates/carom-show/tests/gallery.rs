@@ -200,3 +200,133 @@ fn a_force_of_the_size_of_rounding_gets_no_panel_and_a_small_one_that_acts_does(
     let (forces, shown) = drawn(block, "block");
     assert!(forces > 0.0 && forces < 1e-11 && shown, "{forces}");
 }
+
+/// The distance from a point to the nearest of some curves.
+fn distance(point: (f64, f64), curves: &[Vec<(f64, f64)>]) -> f64 {
+    let to_segment = |a: (f64, f64), b: (f64, f64)| {
+        let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+        let along = ((point.0 - a.0) * dx + (point.1 - a.1) * dy) / (dx * dx + dy * dy);
+        let along = along.clamp(0.0, 1.0);
+        (point.0 - a.0 - along * dx).hypot(point.1 - a.1 - along * dy)
+    };
+    let segments = curves.iter().flat_map(|c| c.windows(2).map(|w| to_segment(w[0], w[1])));
+    segments.fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn an_impact_is_marked_where_the_gap_is_measured_in_every_gallery_model() {
+    // Where the wall is not drawn, or what is drawn is the middle of something with a size.
+    let known = |model: &str, wall: &str| -> Option<Vec<&'static str>> {
+        match (model, wall) {
+            ("ball_on_incline", _) => Some(vec!["ball"]),
+            ("galperin_blocks", "blocks") => Some(vec!["light", "heavy"]),
+            ("galperin_blocks", _) => Some(vec!["light"]),
+            ("newtons_cradle", "contact12") => Some(vec!["ball1", "ball2"]),
+            ("newtons_cradle", "contact23") => Some(vec!["ball2", "ball3"]),
+            ("newtons_cradle", "contact34") => Some(vec!["ball3", "ball4"]),
+            ("newtons_cradle", "contact45") => Some(vec!["ball4", "ball5"]),
+            _ => None,
+        }
+    };
+    let mut wrong: Vec<String> = Vec::new();
+    let (mut checked, mut listed) = (0, 0);
+    for (path, text) in gallery() {
+        let (mechanics, motion) = run(&text, &path, 301);
+        let stage = stage(&mechanics, &motion);
+        let name = path.rsplit('/').next().and_then(|n| n.strip_suffix(".toml")).unwrap_or_default();
+        let size = stage.bounds.iter().map(|b| b.1 - b.0).fold(0.0, f64::max);
+        for flash in stage.flashes.iter().filter(|f| f.walls.len() == 1) {
+            let wall = &mechanics.model.walls[flash.walls[0]].name;
+            let marked: Vec<&str> = flash.points.iter().map(|&p| stage.points[p].name.as_str()).collect();
+            if let Some(expected) = known(name, wall) {
+                listed += 1;
+                if marked != expected {
+                    wrong.push(format!("{name}: {wall} marks {marked:?}"));
+                }
+                continue;
+            }
+            let place = |p: usize| (stage.points[p].at[0][flash.knot], stage.points[p].at[1][flash.knot]);
+            let curves = match stage.walls.iter().find(|w| w.wall == flash.walls[0]) {
+                Some(drawn) => {
+                    let nearest = |t: &f64| (t - flash.time).abs();
+                    let frame = (0..drawn.times.len())
+                        .min_by(|&a, &b| nearest(&drawn.times[a]).total_cmp(&nearest(&drawn.times[b])));
+                    drawn.frames[frame.unwrap_or(0)].clone()
+                }
+                // The box of the jack: its sides are links.
+                None if name == "jack_in_box" => {
+                    stage.links[..4].iter().map(|&(a, b)| vec![place(a), place(b)]).collect()
+                }
+                None => {
+                    wrong.push(format!("{name}: where is wall {wall}?"));
+                    continue;
+                }
+            };
+            checked += 1;
+            let off = flash.points.iter().map(|&p| distance(place(p), &curves)).fold(0.0, f64::max);
+            // Curves are drawn on a grid of 140 cells, straight walls exactly.
+            let straight = curves.iter().all(|c| c.len() == 2);
+            if marked.len() != 1 || off > if straight { 1e-9 } else { 1e-3 } * size {
+                wrong.push(format!("{name}: {wall} at {} marks {marked:?}, {off:.1e} from it", flash.time));
+            }
+        }
+    }
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(checked > 200 && listed > 20, "{checked} {listed}");
+}
+
+/// Two laminas that both move and turn; a corner of one meets a side of the other. Both are drawn by their corners.
+#[test]
+fn of_two_drawn_bodies_the_touching_corner_is_marked_whatever_the_units() {
+    for (corner, metre) in [(0, 1.0), (1, 1e-6), (2, 1e6), (3, 1.0)] {
+        let offsets = [(0.5, 0.1), (-0.3, 0.4), (-0.6, -0.2), (0.2, -0.7)];
+        let at = |k: usize| {
+            let (a, b) = offsets[k];
+            let (a, b) = (a * metre, b * metre);
+            [
+                format!("x + ({a:e})*cos(th) - ({b:e})*sin(th)"),
+                format!("y + ({a:e})*sin(th) + ({b:e})*cos(th)"),
+            ]
+        };
+        let plate = |k: usize| {
+            let a = [-3.0, 3.0, 3.0, -3.0][k] * metre;
+            let b = [0.0, 0.0, -1.0, -1.0][k] * metre;
+            [
+                format!("X + ({a:e})*cos(be) - ({b:e})*sin(be)"),
+                format!("Y + ({a:e})*sin(be) + ({b:e})*cos(be)"),
+            ]
+        };
+        let link = |a: [String; 2], b: [String; 2]| format!("[{a:?}, {b:?}]");
+        let links: Vec<String> =
+            (0..4).flat_map(|k| [link(at(k), at((k + 1) % 4)), link(plate(k), plate((k + 1) % 4))]).collect();
+        let [px, py] = at(corner);
+        let (height, speed, inertia) = (2.0 * metre, -metre, metre * metre);
+        let text = format!(
+            r#"
+            coordinates = ["X", "Y", "be", "x", "y", "th"]
+            [energy]
+            kinetic = "(X'^2 + Y'^2 + x'^2 + y'^2)/2 + {inertia:e}/2*(9*be'^2 + th'^2)"
+            potential = "0*x"
+            [wall.plate]
+            gap = "cos(be)*({py} - Y) - sin(be)*({px} - X)"
+            [start]
+            position = {{ y = {height:e}, th = 0.4, be = 0.1 }}
+            velocity = {{ y = {speed:e}, th = 0.3, be = 0.05 }}
+            [view]
+            links = [{}]
+            [run]
+            until = 5
+            "#,
+            links.join(", ")
+        );
+        let (mechanics, motion) = run(&text, "laminas", 101);
+        let stage = stage(&mechanics, &motion);
+        let name = at(corner).join(", ");
+        assert!(!stage.flashes.is_empty(), "no impact");
+        for flash in &stage.flashes {
+            let marked: Vec<&String> = flash.points.iter().map(|&p| &stage.points[p].name).collect();
+            assert_eq!(marked, [&name]);
+        }
+    }
+}

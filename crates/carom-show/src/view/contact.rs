@@ -1,23 +1,30 @@
 //! Which drawn point a wall acts on.
 //!
-//! A force f at a point r(q, t) is the generalized force (∂r/∂q)ᵀ f. The wall's is along n = ∂φ/∂q, so the point it acts on is
-//! the one for which some f explains n best:
+//! A force f at a point r(q, t) is the generalized force (∂r/∂q)ᵀ f, and a gap that is measured at r is a function of r, of
+//! what r does not move with, and of time. So with C the coordinates that move r, the gap may be measured at r only if
 //!
 //! ```text
-//! unexplained(r) = min over f of |n − (∂r/∂q)ᵀ f|²      (a coordinate that does not move r explains nothing)
+//! n_k = ∂φ/∂q_k = (∂r/∂q_k)·f   for all k in C,  for some f,  wherever the motion might have been
 //! ```
 //!
-//! Two points that explain it equally well, such as two balls that meet, both count.
+//! The rest of n belongs to what is on the other side of the wall (the box around a jack). Many points pass: the middle of
+//! the box does, since two forces explain two coordinates whatever the gap is, and so does a joint on the way to the bob that
+//! hits. The wall acts on the one that accounts for most coordinates of the gap, and of two that account for equally many on
+//! the one that moves with fewest (a wall at the first bob of a double pendulum could be a force at the second one along its
+//! rod). Points that are equal in this, such as two balls that meet, both count, at most two.
 
 use super::{PointTrack, Role, Scene};
 use crate::formula::{Formulas, splines};
 use crate::track::{Jump, Track};
 use carom_expr::Expr;
 
-/// Two points are as good as each other within this part of |n|².
-const EQUALLY: f64 = 1e-6;
+/// An equation n_k = J_k·f fails when it is missed by more than this part of its terms: far above the rounding of a small
+/// least-squares solution, far below what a point elsewhere on a body misses.
+const MISSED: f64 = 1e-6;
+/// States at which the equations must hold besides the one of the impact.
+const SCATTERED: usize = 6;
 
-/// Indices of the points that wall `wall` acts on at this impact; at most two.
+/// Indices of the points that wall `wall` acts on; at most two.
 pub fn points_of(
     track: &Track<'_>,
     scene: &Scene,
@@ -26,42 +33,76 @@ pub fn points_of(
     jump: &Jump,
 ) -> Vec<usize> {
     let model = &track.mechanics.model;
-    let d = scene.dimension;
-    let mut roots: Vec<Expr> = vec![model.walls[wall].gap];
-    roots.extend(scene.points.iter().flat_map(|p| p.at.iter().copied()));
+    let (d, n) = (scene.dimension, model.coordinates.len());
+    let Some(normal) = scene.normals.get(wall) else { return vec![] };
+    let mut roots: Vec<Expr> = normal.clone();
+    roots.extend(scene.points.iter().flat_map(|p| p.rates.iter().flatten().copied()));
     let mut formulas = Formulas::new(model, &roots);
     let splines = splines(model);
-    let q = &jump.after.0;
-    // Central differences: column k holds ∂(φ, r₁, r₂, …)/∂q_k.
-    let mut difference = |k: usize| -> Vec<f64> {
-        let step = 1e-6 * q[k].abs().max(1.0);
-        let mut at = |s: f64| {
-            let mut moved = q.clone();
-            moved[k] += s;
-            formulas.at(&splines, jump.time, &moved, &jump.after.1)
-        };
-        let (low, high) = (at(-step), at(step));
-        low.iter().zip(&high).map(|(a, b)| (b - a) / (2.0 * step)).collect()
-    };
-    let columns: Vec<Vec<f64>> = (0..q.len()).map(&mut difference).collect();
-    let total: f64 = columns.iter().map(|c| c[0] * c[0]).sum();
-    let unexplained = |p: usize| -> f64 {
-        let row = |c: &Vec<f64>| (c[0], c[1 + p * d..1 + (p + 1) * d].to_vec());
-        residual(&columns.iter().map(row).collect::<Vec<_>>(), d)
-    };
-    let all: Vec<(usize, f64)> = (0..scene.points.len())
-        .filter(|&p| points[p].role != Role::Pivot)
-        .map(|p| (p, unexplained(p)))
-        .filter(|(_, u)| u.is_finite())
+    let states: Vec<Vec<f64>> = states(track, jump)
+        .iter()
+        .map(|q| formulas.at(&splines, jump.time, q, &jump.after.1))
+        .filter(|values| values.iter().all(|x| x.is_finite()))
         .collect();
-    let best = all.iter().map(|(_, u)| *u).fold(f64::INFINITY, f64::min);
-    // A point that explains nothing has nothing to do with the wall.
-    let fits = |u: f64| u <= best + EQUALLY * total && u < 0.999 * total;
-    all.into_iter().filter(|(_, u)| fits(*u)).map(|(p, _)| p).take(2).collect()
+    // (coordinates of the gap it accounts for, coordinates it moves with)
+    let account = |p: usize| -> Option<(usize, usize)> {
+        let first = n + scene.points[..p].iter().map(|p| p.rates.len() * d).sum::<usize>();
+        let rate = |state: &[f64], k: usize| state[first + k * d..first + (k + 1) * d].to_vec();
+        let moves: Vec<usize> =
+            (0..n).filter(|&k| states.iter().any(|s| rate(s, k).iter().any(|x| *x != 0.0))).collect();
+        let explained = |s: &Vec<f64>| {
+            explains(&moves.iter().map(|&k| (s[k], rate(s, k))).collect::<Vec<(f64, Vec<f64>)>>(), d)
+        };
+        let shared = moves.iter().filter(|&&k| states.iter().any(|s| s[k] != 0.0)).count();
+        (shared > 0 && states.iter().all(explained)).then_some((shared, moves.len()))
+    };
+    let all: Vec<(usize, (usize, usize))> = (0..scene.points.len())
+        .filter(|&p| points[p].role != Role::Pivot && scene.points[p].rates.len() == n)
+        .filter_map(|p| account(p).map(|a| (p, a)))
+        .collect();
+    let best = all.iter().map(|(_, a)| *a).max_by_key(|&(shared, moves)| (shared, std::cmp::Reverse(moves)));
+    all.into_iter().filter(|(_, a)| Some(*a) == best).map(|(p, _)| p).take(2).collect()
 }
 
-/// min over f of Σ (n_k − J_k·f)², by normal equations with a trace of regularisation for directions J does not have.
-fn residual(rows: &[(f64, Vec<f64>)], d: usize) -> f64 {
+/// The state of the impact, and states around it within the range of the motion, every coordinate moved independently.
+fn states(track: &Track<'_>, jump: &Jump) -> Vec<Vec<f64>> {
+    let q = &jump.after.0;
+    let knots = track.some_knots(200);
+    let range = |k: usize| {
+        let values = || knots.iter().map(|&knot| track.position(knot, k)).filter(|x| x.is_finite());
+        values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min)
+    };
+    let ranges: Vec<f64> = (0..q.len()).map(range).map(|r| if r.is_finite() { r } else { 0.0 }).collect();
+    let mut scatter = super::walls::Scatter(3);
+    let mut moved =
+        |_| q.iter().zip(&ranges).map(|(q, r)| q + 0.3 * r * (scatter.next() - 0.5)).collect::<Vec<f64>>();
+    let mut states: Vec<Vec<f64>> = (0..SCATTERED).map(&mut moved).collect();
+    states.push(q.clone());
+    states
+}
+
+/// Is there an f with n_k = J_k·f in every row (n_k, J_k)?
+///
+/// Rows are divided by |J_k| ν with ν = max |n_k|/|J_k|, an estimate of |f|: what remains has no units.
+fn explains(rows: &[(f64, Vec<f64>)], d: usize) -> bool {
+    let length = |j: &[f64]| j.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if rows.iter().any(|(n, j)| *n != 0.0 && length(j) == 0.0) {
+        return false;
+    }
+    let rows: Vec<(f64, &Vec<f64>, f64)> =
+        rows.iter().map(|(n, j)| (*n, j, length(j))).filter(|(_, _, l)| *l > 0.0).collect();
+    let force = rows.iter().map(|(n, _, l)| (n / l).abs()).fold(0.0, f64::max);
+    if force == 0.0 {
+        return true;
+    }
+    let rows: Vec<(f64, Vec<f64>)> =
+        rows.iter().map(|(n, j, l)| (n / l / force, j.iter().map(|x| x / l).collect())).collect();
+    missed(&rows, d) <= MISSED
+}
+
+/// The largest |n_k − J_k·f| for the f of least squares, by normal equations with a trace of regularisation for directions
+/// J does not have.
+fn missed(rows: &[(f64, Vec<f64>)], d: usize) -> f64 {
     let mut matrix = vec![vec![0.0; d + 1]; d];
     for (n, j) in rows {
         for (row, ja) in matrix.iter_mut().zip(j) {
@@ -70,7 +111,7 @@ fn residual(rows: &[(f64, Vec<f64>)], d: usize) -> f64 {
         }
     }
     let trace: f64 = (0..d).map(|a| matrix[a][a]).sum();
-    (0..d).for_each(|a| matrix[a][a] += 1e-12 * trace + f64::MIN_POSITIVE);
+    (0..d).for_each(|a| matrix[a][a] += 1e-12 * trace);
     // Positive definite: elimination needs no pivoting.
     for a in 0..d {
         let pivot = matrix[a].clone();
@@ -84,6 +125,6 @@ fn residual(rows: &[(f64, Vec<f64>)], d: usize) -> f64 {
         let known: f64 = (a + 1..d).map(|b| matrix[a][b] * f[b]).sum();
         f[a] = (matrix[a][d] - known) / matrix[a][a];
     }
-    let misfit = |(n, j): &(f64, Vec<f64>)| (n - j.iter().zip(&f).map(|(a, b)| a * b).sum::<f64>()).powi(2);
-    rows.iter().map(misfit).sum()
+    let misfit = |(n, j): &(f64, Vec<f64>)| (n - j.iter().zip(&f).map(|(a, b)| a * b).sum::<f64>()).abs();
+    rows.iter().map(misfit).fold(0.0, f64::max)
 }

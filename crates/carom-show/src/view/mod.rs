@@ -38,6 +38,8 @@ pub struct Scene {
     pub find_links: bool,
     /// The number 0, for the origin.
     pub zero: Expr,
+    /// ∂φ/∂q_k of every wall, for every coordinate: which points a wall acts on follows from it.
+    pub normals: Vec<Vec<Expr>>,
 }
 
 /// A point of a scene.
@@ -51,6 +53,8 @@ pub struct ScenePoint {
     pub mass: Option<Expr>,
     /// A planar rigid body's orientation.
     pub angle: Option<Expr>,
+    /// ∂r/∂q_k for every coordinate, where a wall may act on it; empty for a point that never moves.
+    pub rates: Vec<Vec<Expr>>,
 }
 
 impl Scene {
@@ -60,13 +64,31 @@ impl Scene {
         if let Some(i) = self.points.iter().position(|p| p.at == at) {
             return i;
         }
-        self.points.push(ScenePoint { name: name.to_string(), at, mass: None, angle: None });
+        self.points.push(ScenePoint { name: name.to_string(), at, mass: None, angle: None, rates: vec![] });
         self.points.len() - 1
     }
 }
 
 /// What to draw for a model; an error says what the model would need.
 pub fn scene(mechanics: &mut Mechanics) -> Result<Scene, Vec<Diagnostic>> {
+    let mut scene = what_is_drawn(mechanics)?;
+    let model = &mut mechanics.model;
+    if model.walls.is_empty() {
+        return Ok(scene);
+    }
+    let coordinates: Vec<Expr> = model.coordinates.iter().map(|c| c.position).collect();
+    let gaps: Vec<Expr> = model.walls.iter().map(|w| w.gap).collect();
+    let dag = &mut model.dag;
+    let mut gradient = |e: Expr| coordinates.iter().map(|&q| dag.derivative(e, q)).collect::<Vec<Expr>>();
+    scene.normals = gaps.into_iter().map(&mut gradient).collect();
+    for point in &mut scene.points {
+        let parts: Vec<Vec<Expr>> = point.at.iter().map(|&e| gradient(e)).collect();
+        point.rates = (0..coordinates.len()).map(|k| parts.iter().map(|part| part[k]).collect()).collect();
+    }
+    Ok(scene)
+}
+
+fn what_is_drawn(mechanics: &mut Mechanics) -> Result<Scene, Vec<Diagnostic>> {
     let view = mechanics.model.view.clone();
     let bodies = mechanics.model.bodies.clone();
     let given: Vec<&Point> =
@@ -81,6 +103,7 @@ pub fn scene(mechanics: &mut Mechanics) -> Result<Scene, Vec<Diagnostic>> {
         range: view.range,
         find_links: false,
         zero: mechanics.model.dag.zero(),
+        normals: vec![],
     };
     if given.is_empty() && bodies.is_empty() {
         guess::fill(mechanics, &mut scene)?;

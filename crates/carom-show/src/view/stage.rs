@@ -201,7 +201,13 @@ fn find_links(track: &Track<'_>, scene: &mut Scene, points: &mut Vec<PointTrack>
         let pivot = PointTrack { name: "origin".into(), role: Role::Pivot, at: origin, angle: None };
         points.push(pivot);
         let at = vec![scene.zero; scene.dimension];
-        scene.points.push(super::ScenePoint { name: "origin".into(), at, mass: None, angle: None });
+        scene.points.push(super::ScenePoint {
+            name: "origin".into(),
+            at,
+            mass: None,
+            angle: None,
+            rates: vec![],
+        });
         scene.links.extend(about_origin.into_iter().map(|i| (count, i)));
     }
 }

@@ -234,10 +234,10 @@ fn segment((alpha, beta, gamma): Straight, [left, right, bottom, top]: [f64; 4])
 }
 
 /// Evenly scattered numbers in [0, 1), always the same ones.
-struct Scatter(u64);
+pub(super) struct Scatter(pub(super) u64);
 
 impl Scatter {
-    fn next(&mut self) -> f64 {
+    pub(super) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
