@@ -164,37 +164,39 @@ impl<'d> Checker<'d> {
         if let Some((what, sample)) = missing {
             self.error(body.name.at, format!("body `{name}` has no {what}"), format!("write {sample}"));
         }
-        let (mass, at) = (mass??, at?);
+        // Everything is looked at before the first mistake ends it.
+        let mut kinetic = Vec::new();
+        let turning = self.turning_energy(body, inertia, angle, spin, &mut kinetic);
+        let place = list_place(body.at.as_deref(), body.name.at);
+        let at = at?;
         if !(2..=3).contains(&at.len()) {
-            let place = list_place(body.at.as_deref(), body.name.at);
             self.error(place, "a body has two or three coordinates in space", "write at = [\"x\", \"y\"]");
             return None;
         }
+        if let Some(gravity) = gravity
+            && gravity.len() != at.len()
+        {
+            let message = format!("the position has {} components, gravity has {}", at.len(), gravity.len());
+            self.error(place, message, "give both two or both three");
+            return None;
+        }
+        turning?;
+        let mass = mass??;
         let at: Vec<Expr> = at.into_iter().collect::<Option<_>>()?;
-        let half = Rational::HALF;
-        let mut kinetic = Vec::new();
+        let mut moving = Vec::new();
         for &r in &at {
             let rate = self.scope.rate(&mut self.dag, r)?;
             let square = self.dag.powi(rate, 2);
             let term = self.dag.mul(mass, square);
-            kinetic.push(self.dag.scale(half, term));
+            moving.push(self.dag.scale(Rational::HALF, term));
         }
+        moving.append(&mut kinetic);
         let mut potential = Vec::new();
-        if let Some(gravity) = gravity {
-            if gravity.len() != at.len() {
-                let place = list_place(body.at.as_deref(), body.name.at);
-                let message =
-                    format!("the position has {} components, gravity has {}", at.len(), gravity.len());
-                self.error(place, message, "give both two or both three");
-                return None;
-            }
-            for (&g, &r) in gravity.iter().zip(&at) {
-                let term = self.dag.product(&[mass, g, r]);
-                potential.push(self.dag.neg(term));
-            }
+        for (&g, &r) in gravity.unwrap_or_default().iter().zip(&at) {
+            let term = self.dag.product(&[mass, g, r]);
+            potential.push(self.dag.neg(term));
         }
-        self.turning_energy(body, inertia, angle, spin, &mut kinetic)?;
-        Some((kinetic, potential))
+        Some((moving, potential))
     }
 
     fn turning_energy(
@@ -285,18 +287,20 @@ impl<'d> Checker<'d> {
         match (at, vector, generalized) {
             (None, None, Some(generalized)) => generalized.map(ForceKind::Generalized),
             (Some(at), Some(vector), None) => {
-                if at.len() != vector.len() || at.is_empty() {
-                    let place = force.vector.as_ref().map_or(force.name.at, |(_, at)| *at);
-                    let message =
-                        format!("the point has {} components, the vector {}", at.len(), vector.len());
-                    self.error(place, message, "give both the same number, two or three");
+                if at.len() != vector.len() || !(1..=3).contains(&at.len()) {
+                    self.unequal(force, at.len(), vector.len());
                     return None;
                 }
                 let at: Option<Vec<Expr>> = at.into_iter().collect();
                 let vector: Option<Vec<Expr>> = vector.into_iter().collect();
                 Some(ForceKind::Point { at: at?, vector: vector? })
             }
-            (_, _, Some(_)) => {
+            (at, vector, Some(_)) => {
+                if let (Some(at), Some(vector)) = (&at, &vector)
+                    && at.len() != vector.len()
+                {
+                    self.unequal(force, at.len(), vector.len());
+                }
                 let hint = "keep `at` and `vector`, or `generalized`";
                 self.error(force.name.at, format!("force `{name}` is given twice"), hint);
                 None
@@ -321,6 +325,12 @@ impl<'d> Checker<'d> {
         }
     }
 
+    fn unequal(&mut self, force: &draft::Force, at: usize, vector: usize) {
+        let place = force.vector.as_ref().map_or(force.name.at, |(_, at)| *at);
+        let message = format!("the point has {}, the vector {vector}", components(at));
+        self.error(place, message, "give both the same number, two or three");
+    }
+
     /// One entry per coordinate, zero where not named.
     fn generalized(&mut self, list: &'d [draft::Assignment]) -> Option<Vec<Expr>> {
         let zero = self.dag.zero();
@@ -335,6 +345,10 @@ impl<'d> Checker<'d> {
         }
         fine.then_some(force)
     }
+}
+
+fn components(n: usize) -> String {
+    format!("{n} component{}", if n == 1 { "" } else { "s" })
 }
 
 /// The place of a list of formulas.

@@ -169,28 +169,39 @@ impl Reader {
     }
 
     fn labelled(&mut self, kind: &Key, table: &Table) {
-        let mut told = false;
+        let keys = format!("{}.*", kind.text);
+        let known = |key: &Key| schema::keys(&keys).any(|k| k == key.text);
+        // Entries that stand in the table itself, for want of a label.
+        let mut bare = Table::default();
         for (key, value) in &table.entries {
-            let Value::Table(inner) = value else {
-                if !matches!(value, Value::Broken(_)) && !self.misplaced(key, value) && !told {
-                    told = true;
-                    let kind = &kind.text;
-                    let known = schema::keys(&format!("{kind}.*")).any(|k| k == key.text);
-                    let message = if known {
-                        format!("a {kind} needs a name")
-                    } else {
-                        format!("unknown key `{}`", key.text)
-                    };
-                    self.error(key.range.clone(), message, format!("write [{kind}.{}]", sample_label(kind)));
+            match value {
+                Value::Table(inner) if !known(key) || inner.entries.iter().any(|(k, _)| known(k)) => {
+                    self.element(kind, key, inner);
                 }
-                continue;
-            };
-            match kind.text.as_str() {
-                "wall" => self.wall(key, inner),
-                "force" => self.force(key, inner),
-                "body" => self.body(key, inner),
-                _ => self.event(key, inner),
+                Value::Broken(_) => {}
+                _ if self.misplaced(key, value) => {}
+                _ => bare.entries.push((key.clone(), value.clone())),
             }
+        }
+        let write = format!("write [{}.{}]", kind.text, sample_label(&kind.text));
+        let Some((first, _)) = bare.entries.iter().find(|(key, _)| known(key)) else {
+            for (key, _) in &bare.entries {
+                self.error(key.range.clone(), format!("unknown key `{}`", key.text), write.clone());
+            }
+            return;
+        };
+        let article = if kind.text.starts_with('e') { "an" } else { "a" };
+        self.error(first.range.clone(), format!("{article} {} needs a name", kind.text), write);
+        // Read as if it had one, so that everything else in it is reported as well.
+        self.element(kind, kind, &bare);
+    }
+
+    fn element(&mut self, kind: &Key, name: &Key, table: &Table) {
+        match kind.text.as_str() {
+            "wall" => self.wall(name, table),
+            "force" => self.force(name, table),
+            "body" => self.body(name, table),
+            _ => self.event(name, table),
         }
     }
 
@@ -333,9 +344,13 @@ impl Reader {
         let mut force = Force { name: word(name), at: None, vector: None, generalized: None, broken };
         for (key, value) in &table.entries {
             match key.text.as_str() {
-                "at" => force.at = self.list(value, "at = [\"x\", \"y\"]"),
+                "at" => {
+                    force.at = self.list(value, "at = [\"x\", \"y\"]");
+                    force.broken |= force.at.is_none();
+                }
                 "vector" => {
                     let list = self.list(value, "vector = [0.0, \"-k*y\"]");
+                    force.broken |= list.is_none();
                     force.vector = list.map(|list| (list, at(value.range())));
                 }
                 "generalized" => {
@@ -363,7 +378,10 @@ impl Reader {
         for (key, value) in &table.entries {
             match key.text.as_str() {
                 "mass" => body.mass = Some(self.formula(value)),
-                "at" => body.at = self.list(value, "at = [\"x\", \"y\"]"),
+                "at" => {
+                    body.at = self.list(value, "at = [\"x\", \"y\"]");
+                    body.broken |= body.at.is_none();
+                }
                 "inertia" => {
                     let list = match value {
                         Value::Array(..) => self.list(value, "").unwrap_or_default(),
@@ -374,6 +392,7 @@ impl Reader {
                 "angle" => body.angle = Some(self.formula(value)),
                 "spin" => {
                     let list = self.list(value, "spin = [\"w1\", \"w2\", \"w3\"]");
+                    body.broken |= list.is_none();
                     body.spin = list.map(|list| (list, at(value.range())));
                 }
                 _ => {
