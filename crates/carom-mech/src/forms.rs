@@ -12,10 +12,14 @@ use crate::eliminate::{Elimination, eliminate};
 use crate::frame::{Frame, dot};
 use crate::lagrangian::tidy;
 use crate::legendre::{TO_HAMILTONIAN, TO_LAGRANGIAN, blocks, legendre};
-use crate::mechanics::{ClosedForms, Dynamics, ImpactForm, Mechanics, RowMechanics};
+use crate::mechanics::{ClosedForms, Dynamics, Form, ImpactForm, LeftOut, Mechanics, RowMechanics};
 use crate::sample::Samples;
 use carom_expr::{Dag, Expr, Rational};
 
+/// Rows that are still eliminated by hand.
+const MOST_ROWS: usize = 8;
+/// Unknowns that Cramer's rule is still good for.
+const MOST_COUPLED: usize = 3;
 /// Longest component of a closed form that is written out.
 const LONGEST: usize = 400;
 /// Longest matrix and right-hand side, all entries together, that are worth solving by hand: what is longer ends up
@@ -53,6 +57,13 @@ pub(crate) fn closed_forms(mechanics: &mut Mechanics, frame: &Frame, samples: &m
         Dynamics::Hamiltonian(h) => h.inverse_mass.clone(),
     };
     forms.hyperregular = determinant(&mut mechanics.model.dag, &matrix);
+    if forms.distribution.is_none() {
+        leave_out(&mut forms, Form::Distribution, rows_reason(mechanics.rows.len()));
+    }
+    if forms.hyperregular.is_none() {
+        let reason = coupled_reason(largest_block(&mechanics.model.dag, &matrix));
+        leave_out(&mut forms, Form::Determinant, reason);
+    }
     let words = match &mechanics.dynamics {
         Dynamics::Hamiltonian(_) => &TO_LAGRANGIAN,
         _ => &TO_HAMILTONIAN,
@@ -65,16 +76,56 @@ pub(crate) fn closed_forms(mechanics: &mut Mechanics, frame: &Frame, samples: &m
         Err(obstacle) => forms.obstacle = Some(obstacle),
     }
     match &mechanics.dynamics {
-        Dynamics::Lagrangian(_) => lagrangian_forms(mechanics, frame, &mut forms, elimination.as_ref()),
+        Dynamics::Lagrangian(_) => {
+            let reason = lagrangian_forms(mechanics, frame, &mut forms, elimination.as_ref());
+            if forms.accelerations.is_none() {
+                leave_out(&mut forms, Form::Accelerations, reason.clone());
+            }
+            for wall in 0..mechanics.walls.len() {
+                let known = forms.why(Form::Impact(wall)).is_some();
+                if mechanics.quadratic && forms.impacts[wall].is_none() && !known {
+                    leave_out(&mut forms, Form::Impact(wall), reason.clone());
+                }
+            }
+        }
+        Dynamics::Degenerate(_) => {
+            let reason =
+                "the Lagrangian is degenerate: they follow from its equations and conditions together";
+            leave_out(&mut forms, Form::Accelerations, reason.to_owned());
+        }
         Dynamics::Hamiltonian(_) if mechanics.quadratic => hamiltonian_impacts(mechanics, frame, &mut forms),
-        _ => {}
+        Dynamics::Hamiltonian(_) => {}
     }
     forms
 }
 
+fn leave_out(forms: &mut ClosedForms, form: Form, reason: String) {
+    forms.left_out.push(LeftOut { form, reason });
+}
+
+fn rows_reason(rows: usize) -> String {
+    match rows {
+        n if n > MOST_ROWS => {
+            format!("there are {n} constraint rows, and more than {MOST_ROWS} are not eliminated by hand")
+        }
+        _ => "eliminating the constraint rows makes its entries too long to help".to_owned(),
+    }
+}
+
+fn coupled_reason(coupled: usize) -> String {
+    format!(
+        "{coupled} coordinates are coupled, and solutions for more than {MOST_COUPLED} unknowns are too long to help"
+    )
+}
+
+const TOO_LONG: &str = "the result would be too long to help";
+
+fn largest_block(dag: &Dag, matrix: &[Vec<Expr>]) -> usize {
+    blocks(dag, matrix).iter().map(Vec::len).max().unwrap_or(0)
+}
+
 /// A and −γ eliminated; `None` when there are more rows than a reader can use or entries swell.
 fn eliminate_rows(dag: &mut Dag, samples: &mut Samples, rows: &[RowMechanics]) -> Option<Elimination> {
-    const MOST_ROWS: usize = 8;
     if rows.len() > MOST_ROWS || (samples.len() == 0 && !rows.is_empty()) {
         return None;
     }
@@ -157,27 +208,32 @@ fn combine(dag: &mut Dag, z: &[Vec<Expr>], c: &[Expr], n: usize) -> Vec<Expr> {
         .collect()
 }
 
+/// Accelerations and impact laws; why those that are missing are, unless the form says so itself.
 fn lagrangian_forms(
     mechanics: &mut Mechanics,
     frame: &Frame,
     forms: &mut ClosedForms,
     elimination: Option<&Elimination>,
-) {
-    let Dynamics::Lagrangian(l) = &mechanics.dynamics else { return };
-    let (Some(z), Some(elimination)) = (forms.distribution.clone(), elimination) else { return };
+) -> String {
+    let Dynamics::Lagrangian(l) = &mechanics.dynamics else { return String::new() };
+    let (Some(z), Some(elimination)) = (forms.distribution.clone(), elimination) else {
+        return rows_reason(mechanics.rows.len());
+    };
     let dag = &mut mechanics.model.dag;
     let n = frame.free.len();
     let w = &l.mass_matrix;
     // Larger blocks have no closed form: do not even multiply them out.
-    let coupled = blocks(dag, w).iter().map(Vec::len).max().unwrap_or(0);
-    if coupled > 3 && elimination.rows.is_empty() {
-        return;
+    let coupled = largest_block(dag, w);
+    if coupled > MOST_COUPLED && elimination.rows.is_empty() {
+        return coupled_reason(coupled);
     }
     let entries: Vec<Expr> = z.iter().flatten().copied().collect();
     if length(dag, &entries) > LONGEST_SYSTEM {
-        return;
+        return TOO_LONG.to_owned();
     }
     let mass = restricted(dag, w, &z);
+    let coupled = largest_block(dag, &mass);
+    let reason = if coupled > MOST_COUPLED { coupled_reason(coupled) } else { TOO_LONG.to_owned() };
 
     // a = Z α + a₀ with A a₀ = −γ;  ZᵀWZ α = Zᵀ(Q − h − W a₀)
     let zero = dag.zero();
@@ -214,11 +270,13 @@ fn lagrangian_forms(
         forms.accelerations = Some(all);
     }
     if !mechanics.quadratic {
-        return;
+        return reason;
     }
     for (slot, wall) in mechanics.walls.iter().enumerate() {
         let projected: Vec<Expr> = z.iter().map(|z| dot(dag, z, &wall.normal)).collect();
         if projected.iter().all(|&e| dag.is_zero(e)) {
+            let reason = "no motion that the rows allow changes the gap, so no impulse can act";
+            forms.left_out.push(LeftOut { form: Form::Impact(slot), reason: reason.to_owned() });
             continue;
         }
         let entries: Vec<Expr> = mass.iter().flatten().chain(&projected).copied().collect();
@@ -260,6 +318,7 @@ fn lagrangian_forms(
             momentum_after,
         });
     }
+    reason
 }
 
 fn hamiltonian_impacts(mechanics: &mut Mechanics, frame: &Frame, forms: &mut ClosedForms) {
@@ -280,7 +339,13 @@ fn hamiltonian_impacts(mechanics: &mut Mechanics, frame: &Frame, forms: &mut Clo
                 .collect();
             let right: Vec<Expr> =
                 mechanics.rows.iter().map(|r| dot(dag, &r.normal, &pushed_by_wall)).collect();
-            let Some(solved) = dag.solve_within(&matrix, &right, LONGEST) else { continue };
+            let Some(solved) = dag.solve_within(&matrix, &right, LONGEST) else {
+                let coupled = largest_block(dag, &matrix);
+                let reason =
+                    if coupled > MOST_COUPLED { coupled_reason(coupled) } else { TOO_LONG.to_owned() };
+                forms.left_out.push(LeftOut { form: Form::Impact(slot), reason });
+                continue;
+            };
             nu = solved;
         }
         let direction: Vec<Expr> = (0..pushed_by_wall.len())
@@ -294,6 +359,8 @@ fn hamiltonian_impacts(mechanics: &mut Mechanics, frame: &Frame, forms: &mut Clo
             })
             .collect();
         if direction.iter().all(|&e| e == zero) {
+            let reason = "no motion that the rows allow changes the gap, so no impulse can act";
+            forms.left_out.push(LeftOut { form: Form::Impact(slot), reason: reason.to_owned() });
             continue;
         }
         let inverse_mass = dot(dag, &wall.normal, &direction);

@@ -73,6 +73,37 @@ pub struct ClosedForms {
     pub obstacle: Option<String>,
     /// One per wall; `None` when the law is not closed or too long.
     pub impacts: Vec<Option<ImpactForm>>,
+    /// Which of these were left out, and why.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl ClosedForms {
+    /// Why a form is not there.
+    pub fn why(&self, form: Form) -> Option<&str> {
+        self.left_out.iter().find(|l| l.form == form).map(|l| l.reason.as_str())
+    }
+}
+
+/// A closed form that was left out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LeftOut {
+    /// Which one.
+    pub form: Form,
+    /// Why: a clause to stand after a colon.
+    pub reason: String,
+}
+
+/// Closed forms that may be left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// A basis of Δ.
+    Distribution,
+    /// a(q, v, t)
+    Accelerations,
+    /// det W, or det H_pp.
+    Determinant,
+    /// The solved impact law of this wall.
+    Impact(usize),
 }
 
 /// The impact law of one wall in closed form (quadratic kinetic energy), state before the impact inserted.

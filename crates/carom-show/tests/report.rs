@@ -266,3 +266,60 @@ fn names_that_other_languages_reserve_do_no_harm() {
     run("cc", &["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-"], &c);
     assert!(report::latex(&model).contains(r"50\% \& \#1"));
 }
+
+/// A chain of `n` links in the plane, held together by rows, which hits a wall: everything a report may have to leave out.
+fn chain(n: usize) -> Mechanics {
+    let each = |f: &dyn Fn(usize) -> String, between: &str| (1..=n).map(f).collect::<Vec<_>>().join(between);
+    let names = each(&|i| format!("\"x{i}\", \"y{i}\""), ", ");
+    let before = |c: char, i: usize| if i == 1 { "0".to_string() } else { format!("{c}{}", i - 1) };
+    let kinetic = each(&|i| format!("x{i}'^2 + y{i}'^2"), " + ");
+    let potential = each(&|i| format!("y{i}"), " + ");
+    let row =
+        |i: usize| format!("rod{i} = \"(x{i} - {})^2 + (y{i} - {})^2 - 1\"", before('x', i), before('y', i));
+    let rows = each(&row, "\n");
+    let start = each(&|i| format!("y{i} = -{i}"), ", ");
+    let text = format!(
+        "coordinates = [{names}]\n[energy]\nkinetic = \"({kinetic})/2\"\npotential = \"9.81*({potential})\"\n\
+         [holonomic]\n{rows}\n[wall.side]\ngap = \"x{n} + 0.5\"\n[start]\nposition = {{ {start} }}\n"
+    );
+    mechanics(&text, "chain")
+}
+
+#[test]
+fn what_a_report_leaves_out_it_names_with_the_reason() {
+    use carom_mech::{Dynamics, Form};
+    let mut left_out = 0;
+    let chains = [("chain 4".to_owned(), chain(4)), ("chain 9".to_owned(), chain(9))];
+    for (name, mechanics) in gallery().iter().chain(&chains) {
+        let forms = &mechanics.forms;
+        let hamiltonian = matches!(mechanics.dynamics, Dynamics::Hamiltonian(_));
+        let degenerate = matches!(mechanics.dynamics, Dynamics::Degenerate(_));
+        let mut missing: Vec<(bool, Form)> = vec![
+            (forms.accelerations.is_none() && !hamiltonian, Form::Accelerations),
+            (forms.hyperregular.is_none(), Form::Determinant),
+            (forms.distribution.is_none(), Form::Distribution),
+        ];
+        for (w, form) in forms.impacts.iter().enumerate() {
+            missing.push((form.is_none() && mechanics.quadratic && !degenerate, Form::Impact(w)));
+        }
+        let text = report::text(mechanics, 10_000);
+        let json = report::json(mechanics, 0.0);
+        for (absent, form) in missing {
+            let reason = forms.why(form);
+            assert_eq!(absent, reason.is_some(), "{name}: {form:?}");
+            let Some(reason) = reason else { continue };
+            left_out += 1;
+            assert!(text.contains(&format!("not written out: {reason}")), "{name}: {form:?}\n{text}");
+            assert!(json.contains(&format!("\"reason\": \"{reason}\"")), "{name}: {form:?}");
+            if form == Form::Accelerations {
+                for code in [report::sympy(mechanics), report::rust(mechanics), report::c(mechanics)] {
+                    assert!(code.contains(&format!("accelerations are left out: {reason}")), "{name}");
+                }
+            }
+        }
+        assert_eq!(forms.other_side.is_none(), forms.obstacle.is_some(), "{name}");
+        let linearised = text.contains("Linearised at the start");
+        assert_ne!(linearised, text.contains("linearisation at the start is not written out"), "{name}");
+    }
+    assert!(left_out > 8, "{left_out}");
+}

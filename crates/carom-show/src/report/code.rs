@@ -106,6 +106,13 @@ fn lagrangian(all: &mut Vec<Quantity>, mechanics: &Mechanics, l: &carom_mech::La
     all.push(vector("generalized_force", "Q", l.generalized_force.clone()));
 }
 
+/// What a reader of the code would look for in vain, and why.
+fn left_out(mechanics: &Mechanics) -> Vec<String> {
+    let forms = &mechanics.forms;
+    let accelerations = forms.why(carom_mech::Form::Accelerations);
+    accelerations.map(|r| one_line(&format!("accelerations are left out: {r}"))).into_iter().collect()
+}
+
 /// A comment must stay on its line.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().replace("*/", "* /")
@@ -154,6 +161,7 @@ pub fn rust(mechanics: &Mechanics) -> String {
         one_line(&model.name),
         order(mechanics)
     );
+    left_out(mechanics).iter().for_each(|line| out.push_str(&format!("// {line}\n\n")));
     out.push_str("/// Parameters of the model.\n#[derive(Clone, Copy, Debug)]\npub struct Parameters {\n");
     for p in &model.parameters {
         out.push_str(&format!("    pub {}: f64,\n", printer.symbol(&p.name)));
@@ -235,6 +243,7 @@ pub fn c(mechanics: &Mechanics) -> String {
         one_line(&model.name),
         one_line(&order(mechanics))
     );
+    left_out(mechanics).iter().for_each(|line| out.push_str(&format!("/* {line} */\n\n")));
     out.push_str("typedef struct {\n");
     for p in &model.parameters {
         out.push_str(&format!("    double {}; /* {} */\n", printer.symbol(&p.name), p.value));
@@ -295,6 +304,7 @@ pub fn sympy(mechanics: &Mechanics) -> String {
     entries.extend(&own);
     let printer = Printer::new(&model.dag, Style::Sympy);
     let mut out = format!("# {}: derived equations.\n", one_line(&model.name));
+    left_out(mechanics).iter().for_each(|line| out.push_str(&format!("# {line}\n")));
     out.push_str(
         "from sympy import (E, Abs, Float, Matrix, Max, Min, Rational, Symbol, acos, acosh, asin, asinh, atan, atan2,\n                   \
          atanh, cos, cosh, exp, log, pi, sign, sin, sinh, sqrt, tan, tanh)\n\n",

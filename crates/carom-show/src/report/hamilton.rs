@@ -1,8 +1,8 @@
 //! Hamiltonian models, and the other side of the Legendre transform.
 
-use super::pen::Pen;
+use super::pen::{Pen, clean};
 use super::smooth::{forces, matrix, multipliers};
-use carom_mech::{Dynamics, HamiltonianDynamics};
+use carom_mech::{Dynamics, Form, HamiltonianDynamics};
 
 /// H and the forces beside it.
 pub fn hamiltonian(pen: &mut Pen<'_>, h: &HamiltonianDynamics) {
@@ -111,14 +111,15 @@ pub fn other_side(pen: &mut Pen<'_>) {
 }
 
 fn hyperregular(pen: &mut Pen<'_>, name: &str) {
-    let Some(determinant) = pen.mechanics.forms.hyperregular else { return };
+    let Some(determinant) = pen.mechanics.forms.hyperregular else {
+        if let Some(reason) = pen.mechanics.forms.why(Form::Determinant) {
+            pen.left_out(&format!("‹{name}› is"), reason);
+        }
+        return;
+    };
     if pen.is_zero(determinant) {
         pen.say(&format!("Here ‹{name}› is zero everywhere: the transform is degenerate."));
     } else {
         pen.equals(pen.pair(name), determinant);
     }
-}
-
-fn clean(text: &str) -> String {
-    text.replace(['‹', '›', '`', '@', '#'], "")
 }

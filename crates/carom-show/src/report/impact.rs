@@ -5,7 +5,7 @@ use super::pen::{Pen, quoted, whole};
 use super::rows::{one_form, one_form_equation};
 use super::smooth::multipliers;
 use carom_expr::Expr;
-use carom_mech::{Dynamics, WallMechanics};
+use carom_mech::{Dynamics, Form, WallMechanics};
 
 /// The law, and every wall.
 pub fn walls(pen: &mut Pen<'_>) {
@@ -201,6 +201,9 @@ fn closed(pen: &mut Pen<'_>, k: usize, wall: &WallMechanics) {
     let Some(form) = mechanics.forms.impacts.get(k).and_then(Option::as_ref) else {
         if mechanics.quadratic && !matches!(mechanics.dynamics, Dynamics::Degenerate(_)) {
             pen.say("Solved for ‹#|#› and ‹v⁺|v^{+}›, this has no short form; it is a linear system, solved at each impact.");
+            if let Some(reason) = mechanics.forms.why(Form::Impact(k)) {
+                pen.left_out("The solution is", reason);
+            }
         }
         return;
     };

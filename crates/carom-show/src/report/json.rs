@@ -1,7 +1,7 @@
 //! The derived expressions as JSON, each as `{ "text": …, "latex": … }`; the text reads back as a formula.
 
 use carom_expr::{Expr, Printer, Style};
-use carom_mech::{ClosedForms, Dynamics, Mechanics, Physics, RowKind};
+use carom_mech::{ClosedForms, Dynamics, Form, LeftOut, Mechanics, Physics, RowKind};
 
 /// What `carom derive --json` prints. `derive_seconds` is how long the derivation took.
 pub fn json(mechanics: &Mechanics, derive_seconds: f64) -> String {
@@ -109,9 +109,36 @@ impl<'a> Writer<'a> {
             "outputs",
             Value::Object(outputs.map(|(o, &e)| (o.name.clone(), Value::Formula(e))).collect()),
         ));
+        fields.push(field("left_out", self.left_out()));
         fields.push(field("warnings", texts(mechanics.warnings.iter().map(|w| w.message.as_str()))));
         fields.push(field("derive_seconds", Value::Number(derive_seconds)));
         fields
+    }
+
+    /// Forms that are null above, and why.
+    fn left_out(&self) -> Value {
+        let entry = |what: String, reason: &str| {
+            Value::Object(vec![
+                field("what", Value::Text(what)),
+                field("reason", Value::Text(reason.to_string())),
+            ])
+        };
+        let forms = &self.mechanics.forms;
+        let other = match self.mechanics.dynamics {
+            Dynamics::Hamiltonian(_) => "lagrangian",
+            _ => "hamiltonian_of_momenta",
+        };
+        let mut all: Vec<Value> = forms.obstacle.iter().map(|o| entry(other.to_string(), o)).collect();
+        for LeftOut { form, reason } in &forms.left_out {
+            let what = match form {
+                Form::Distribution => "distribution".to_string(),
+                Form::Accelerations => "accelerations".to_string(),
+                Form::Determinant => "hyperregular".to_string(),
+                Form::Impact(wall) => format!("walls[{wall}].impact_solution"),
+            };
+            all.push(entry(what, reason));
+        }
+        Value::List(all)
     }
 
     fn driven(&self) -> Value {

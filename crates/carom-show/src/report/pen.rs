@@ -340,6 +340,11 @@ impl<'a> Pen<'a> {
         self.equations
     }
 
+    /// A form that is not there, and why.
+    pub fn left_out(&mut self, what: &str, reason: &str) {
+        self.say(&format!("{what} not written out: {}.", clean(reason)));
+    }
+
     /// Displayed equations of this model.
     pub fn equations(&mut self, equations: Vec<Equation>) {
         if equations.is_empty() {
@@ -490,4 +495,9 @@ pub fn escape_text(text: &str) -> String {
         }
     }
     out
+}
+
+/// Text of a model without the marks that mean something in a report.
+pub fn clean(text: &str) -> String {
+    text.replace(['‹', '›', '`', '@', '#'], "")
 }

@@ -4,7 +4,7 @@ use super::document::{Equation, Formula};
 use super::pen::{Pen, quoted, whole};
 use super::smooth::{balanced, multipliers};
 use carom_expr::Expr;
-use carom_mech::{DegenerateDynamics, Dynamics, RowKind};
+use carom_mech::{DegenerateDynamics, Dynamics, Form, RowKind};
 
 /// `dx` of a free coordinate.
 pub fn differential(pen: &Pen<'_>, i: usize) -> Formula {
@@ -88,6 +88,8 @@ pub fn constraints(pen: &mut Pen<'_>) {
         }
         pen.equations(list);
         pen.say("and its annihilator ‹Δ°|\\Delta^{\\circ}›, where reactions live, by the rows ‹Ⓐ dq|Ⓐ\\,dq› above.");
+    } else if let Some(reason) = mechanics.forms.why(Form::Distribution) {
+        pen.left_out("A basis of the distribution ‹Δ = ker Ⓐ|\\Delta = \\ker Ⓐ› is", reason);
     }
     match mechanics.dynamics {
         Dynamics::Hamiltonian(_) => {

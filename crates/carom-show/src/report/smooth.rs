@@ -3,7 +3,7 @@
 use super::document::{Equation, Formula, Inline, Right, inlines};
 use super::pen::{Pen, quoted, whole};
 use carom_expr::Expr;
-use carom_mech::{Action, Direction, Dynamics, ForceKind, LagrangianDynamics, Physics};
+use carom_mech::{Action, Direction, Dynamics, ForceKind, Form, LagrangianDynamics, Physics};
 
 /// A row of a matrix wider than this is listed entry by entry.
 const WIDEST_ROW: usize = 90;
@@ -310,7 +310,13 @@ pub fn matrix(pen: &mut Pen<'_>, name: &str, entries: &[Vec<Expr>]) {
 /// Accelerations, when they are short.
 pub fn solved(pen: &mut Pen<'_>) {
     let mechanics = pen.mechanics;
-    let Some(accelerations) = &mechanics.forms.accelerations else { return };
+    let Some(accelerations) = &mechanics.forms.accelerations else {
+        if let Some(reason) = mechanics.forms.why(Form::Accelerations) {
+            pen.heading(1, "Accelerations");
+            pen.left_out("Solved for the accelerations, the equations are", reason);
+        }
+        return;
+    };
     pen.heading(1, "Accelerations");
     pen.say(if mechanics.rows.is_empty() {
         "Solved for the accelerations:"
@@ -415,13 +421,22 @@ pub fn state_space(pen: &mut Pen<'_>) {
     } else {
         "The upper half of ‹f› is ‹v›, the lower half the accelerations that solve the equations above."
     });
-    if 2 * mechanics.free.len() > MOST_STATES {
+    let states = 2 * mechanics.free.len();
+    if states > MOST_STATES {
+        let reason = format!("its matrix has {states} rows, and more than {MOST_STATES} are hard to read");
+        pen.left_out("The linearisation at the start is", &reason);
         return;
     }
-    let Ok(linear) = carom_mech::linearise(mechanics, &carom_mech::StateValues::start(mechanics)) else {
-        return;
+    let linear = match carom_mech::linearise(mechanics, &carom_mech::StateValues::start(mechanics)) {
+        Ok(linear) => linear,
+        Err(problems) => {
+            let reason = problems.first().map_or("it cannot be evaluated there", |p| p.message.as_str());
+            pen.left_out("The linearisation at the start is", reason);
+            return;
+        }
     };
     if linear.a.iter().flatten().any(|x| !x.is_finite()) {
+        pen.left_out("The linearisation at the start is", "not all of its entries are finite there");
         return;
     }
     pen.say("Linearised at the start and the parameters’ values, ‹δξ̇ = (∂f/∂ξ) δξ|\\delta\\dot\\xi = \\frac{\\partial f}{\\partial\\xi}\\,\\delta\\xi› with");
