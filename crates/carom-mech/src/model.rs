@@ -101,7 +101,41 @@ pub struct Parameter {
     pub value: f64,
 }
 
-/// A signal interpolated smoothly (twice continuously differentiable) from a table.
+/// How a signal goes from row to row of its table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Interpolation {
+    /// Keeps its value until the next row, and jumps there.
+    Hold,
+    /// Straight from row to row: continuous.
+    Linear,
+    /// Between two rows it rises or falls as they do, never beyond them: once continuously differentiable.
+    Smooth,
+    /// The cubic spline: twice continuously differentiable; may swing beyond its rows.
+    Spline,
+}
+
+impl Interpolation {
+    /// All of them, the least smooth first.
+    pub const ALL: [Interpolation; 4] =
+        [Interpolation::Hold, Interpolation::Linear, Interpolation::Smooth, Interpolation::Spline];
+
+    /// How a model file writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Interpolation::Hold => "hold",
+            Interpolation::Linear => "linear",
+            Interpolation::Smooth => "smooth",
+            Interpolation::Spline => "spline",
+        }
+    }
+
+    /// How many derivatives are continuous; −1: the signal itself jumps.
+    pub fn derivatives(self) -> i32 {
+        self as i32 - 1
+    }
+}
+
+/// A signal interpolated from a table.
 #[derive(Clone, Debug)]
 pub struct TableInput {
     /// Its name.
@@ -116,6 +150,8 @@ pub struct TableInput {
     pub times: Vec<f64>,
     /// Sample values.
     pub values: Vec<f64>,
+    /// How it goes from row to row.
+    pub interpolate: Interpolation,
 }
 
 /// How the physics was given.

@@ -34,9 +34,16 @@ const SECTIONS: &[Section] = &[
     Section {
         table: "input",
         title: "[input]",
-        text: "Signals from outside, functions of time. A table is a CSV file beside the model whose first line names its columns; it \
-               is interpolated with two continuous derivatives, so `u'` and `u''` exist.",
-        example: "[input]\nu = \"sin(3*t)\"\nmeasured = { file = \"push.csv\", column = \"force\" }\n",
+        text: "Signals from outside, functions of time. A table is a CSV file beside the model whose first line names its columns; the \
+               first one is time unless `time` says otherwise. `interpolate` says how the signal goes from row to row: \
+               `\"smooth\"` never goes beyond the two rows it is between and has a continuous rate; `\"spline\"` has two \
+               continuous derivatives and may swing beyond its rows; `\"linear\"` goes straight, `\"hold\"` keeps each value \
+               until the next row. Without it a table is a spline where its second rate matters (driven coordinates, moving \
+               walls, constraints that move, bodies that are carried along) and smooth everywhere else; there `\"linear\"` and \
+               `\"hold\"` are refused, because velocities would jump without an impulse. Steps end at the rows, so corners and \
+               jumps cost no accuracy; at a row that jumps, what is shown is the state after. Outside its table a signal goes on \
+               as smoothly as inside, with a warning.",
+        example: "[input]\nu = \"sin(3*t)\"\nmeasured = { file = \"push.csv\", column = \"force\" }\nvalve = { file = \"push.csv\", column = \"open\", interpolate = \"hold\" }\n",
     },
     Section {
         table: "energy",

@@ -36,7 +36,7 @@ static SCHEMA: &[Entry] = entries! {
         "*" "formula" "a named formula, usable everywhere; a prime on its name is its total time derivative"
     }
     "input" {
-        "*" "formula or { file, column, time }" "an external signal u(t): a formula of t, or a column of a CSV table"
+        "*" "formula or { file, column, time, interpolate }" "an external signal u(t): a formula of t, or a column of a CSV table; interpolate is \"smooth\", \"spline\", \"linear\" or \"hold\""
     }
     "energy" {
         "kinetic" "formula" "kinetic energy T(q, q', t)"

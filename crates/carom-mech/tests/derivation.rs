@@ -189,6 +189,7 @@ fn with_table_input(gap: &str) -> carom_mech::Model {
         second,
         times: vec![0.0, 1.0],
         values: vec![0.3, 0.8],
+        interpolate: carom_mech::model::Interpolation::Spline,
     });
     let gap = support::formula(&mut m, gap);
     wall(&mut m, "piston", gap);

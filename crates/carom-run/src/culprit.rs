@@ -264,12 +264,10 @@ impl<'a> Here<'a> {
         here.set(m.model.time, time);
         run.program.state.iter().zip(state).for_each(|(&e, &x)| here.set(e, x));
         run.program.parameters.iter().zip(&run.parameters).for_each(|(&e, &x)| here.set(e, x));
-        for (input, spline) in m.model.inputs.iter().zip(&run.program.splines) {
-            let [start, c0, c1, c2, c3] = spline.parameters(spline.interval(time));
-            let s = time - start;
-            here.set(input.value, c0 + s * (c1 + s * (c2 + s * c3)));
-            here.set(input.rate, c1 + s * (2.0 * c2 + s * 3.0 * c3));
-            here.set(input.second, 2.0 * c2 + s * 6.0 * c3);
+        for (input, signal) in m.model.inputs.iter().zip(&run.program.curves) {
+            for (order, symbol) in (0..).zip([input.value, input.rate, input.second]) {
+                here.set(symbol, signal.value(order, time));
+            }
         }
         // In the author's formulas driven coordinates, and velocities of Hamiltonian models, are names.
         for (i, c) in m.model.coordinates.iter().enumerate() {

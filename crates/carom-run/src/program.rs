@@ -13,7 +13,7 @@
 
 use crate::engine::{CompileError, Flow, LinearBlock, System, Tape};
 use crate::frame::Layout;
-use crate::input::Spline;
+use crate::input::Curve;
 use crate::rewrite::rewrite;
 use crate::switching::{Surface, split};
 use carom_expr::{Dag, Expr, Rational};
@@ -36,10 +36,10 @@ pub struct Program {
     /// Restitution per wall, surfaces, then per event its `only_if` and reset values.
     pub(crate) settings: Flow,
     pub(crate) surfaces: Vec<Surface>,
-    pub(crate) splines: Vec<Spline>,
+    pub(crate) curves: Vec<Curve>,
     /// Symbols of the state.
     pub(crate) state: Vec<Expr>,
-    /// Symbols of parameters, splines, signs: the order of a leg's parameter values.
+    /// Symbols of parameters, curves, signs: the order of a leg's parameter values.
     pub(crate) parameters: Vec<Expr>,
     /// Is there a work variable at the end of the state?
     pub(crate) has_work: bool,
@@ -101,10 +101,10 @@ impl Program {
     pub fn compile(mechanics: &Mechanics) -> Result<Program, CompileError> {
         let mut mechanics = mechanics.clone();
         let state = state_symbols(&mechanics);
-        let (spline_parameters, splines) = insert_splines(&mut mechanics);
+        let (curve_parameters, curves) = insert_curves(&mut mechanics);
         let surfaces = insert_signs(&mut mechanics, &state);
         let mut parameters: Vec<Expr> = mechanics.model.parameters.iter().map(|p| p.symbol).collect();
-        parameters.extend(spline_parameters);
+        parameters.extend(curve_parameters);
         parameters.extend(surfaces.iter().map(|s| s.sign));
 
         let has_work = needs_work(&mechanics);
@@ -156,7 +156,7 @@ impl Program {
             outputs,
             settings,
             surfaces,
-            splines,
+            curves,
             state: motion_state,
             parameters,
             has_work,
@@ -471,9 +471,9 @@ fn state_symbols(m: &Mechanics) -> Vec<Expr> {
 }
 
 /// Replaces every table input by its cubic; returns the five parameters per input.
-fn insert_splines(m: &mut Mechanics) -> (Vec<Expr>, Vec<Spline>) {
+fn insert_curves(m: &mut Mechanics) -> (Vec<Expr>, Vec<Curve>) {
     let inputs = m.model.inputs.clone();
-    let (mut parameters, mut splines, mut replacements) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut parameters, mut curves, mut replacements) = (Vec::new(), Vec::new(), Vec::new());
     for input in &inputs {
         let dag = &mut m.model.dag;
         let names = ["knot", "c0", "c1", "c2", "c3"];
@@ -492,12 +492,12 @@ fn insert_splines(m: &mut Mechanics) -> (Vec<Expr>, Vec<Spline>) {
             replacements.push((symbol, value));
         }
         parameters.extend([knot, c0, c1, c2, c3]);
-        splines.push(Spline::through(&input.times, &input.values));
+        curves.push(Curve::through(&input.times, &input.values, input.interpolate));
     }
     if !replacements.is_empty() {
         rewrite(m, &replacements);
     }
-    (parameters, splines)
+    (parameters, curves)
 }
 
 /// Replaces piecewise functions.

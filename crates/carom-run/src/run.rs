@@ -119,7 +119,7 @@ pub(crate) struct Run<'p> {
     pub state: Vec<f64>,
     /// Room for the state at the end of a step.
     pub next_state: Vec<f64>,
-    /// Parameters, splines, signs.
+    /// Parameters, pieces of table inputs, signs.
     pub parameters: Vec<f64>,
     pub frame: Frame,
     pub outputs: Flow,
@@ -232,19 +232,19 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// Chooses the spline pieces in force from now on.
+    /// Chooses the pieces of table inputs in force from now on.
     pub fn choose_pieces(&mut self) {
-        if self.program.splines.is_empty() {
+        if self.program.curves.is_empty() {
             return;
         }
         let t = self.time.value();
         let first = self.program.mechanics.model.parameters.len();
-        for (i, spline) in self.program.splines.iter().enumerate() {
-            let values = spline.parameters(spline.interval(t));
+        for (i, signal) in self.program.curves.iter().enumerate() {
+            let values = signal.parameters(signal.interval(t));
             self.parameters[first + 5 * i..first + 5 * i + 5].copy_from_slice(&values);
         }
         self.next_knot =
-            self.program.splines.iter().filter_map(|s| s.next_knot(t)).min_by(|a, b| a.total_cmp(b));
+            self.program.curves.iter().filter_map(|s| s.next_knot(t)).min_by(|a, b| a.total_cmp(b));
         self.spread_parameters();
     }
 

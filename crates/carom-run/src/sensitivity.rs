@@ -102,9 +102,9 @@ impl Run<'_> {
     /// A second workspace of the present leg, so that the series of the step are not disturbed.
     fn with_spare_flow<T>(&mut self, f: impl FnOnce(&mut Flow) -> T) -> Option<T> {
         let mut amplifier = self.amplifier.take()?;
-        // Signs and spline pieces may have changed: a copy of the leg's own workspace has them all.
+        // Signs and pieces of table inputs may have changed: a copy of the leg's own workspace has them all.
         let mut flow = amplifier.flows.remove(&self.key).unwrap_or_else(|| self.flow().clone());
-        if !self.program.surfaces.is_empty() || !self.program.splines.is_empty() {
+        if !self.program.surfaces.is_empty() || !self.program.curves.is_empty() {
             flow = self.flow().clone();
         }
         let value = f(&mut flow);

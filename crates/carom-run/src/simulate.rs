@@ -10,6 +10,7 @@ use crate::options::{Options, Progress, SimulateError};
 use crate::program::Program;
 use crate::run::{Halt, Run, Series};
 use crate::sensitivity::Cause;
+use carom_mech::model::Interpolation;
 use std::sync::Arc;
 
 /// Passes without any advance of time before giving up.
@@ -114,6 +115,7 @@ impl Run<'_> {
     pub fn turn(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<bool, Halt> {
         let left = self.until.minus(self.time);
         if left <= 0.0 {
+            self.pass_row();
             return self.settle_end().map(|()| true);
         }
         if self.steps.is_multiple_of(TELL_EVERY) && !tell(&self.progress()) {
@@ -220,13 +222,29 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// At a knot of a table the next piece takes over.
+    /// At a row of a table the next piece takes over, and a new leg begins.
     fn pass_knot(&mut self) -> Result<(), Halt> {
-        if self.next_knot.is_some_and(|knot| Time::new(knot).minus(self.time) <= 0.0) {
-            self.choose_pieces();
-            self.begin_leg(&[], &[])?;
+        if self.pass_row() { self.begin_leg(&[], &[]) } else { Ok(()) }
+    }
+
+    /// At a row of a table the next piece takes over; true if there is one here. A signal that jumps there changes E at once,
+    /// by what it is the work of.
+    fn pass_row(&mut self) -> bool {
+        if self.next_knot.is_none_or(|knot| Time::new(knot).minus(self.time) > 0.0) {
+            return false;
         }
-        Ok(())
+        let inputs = &self.program.mechanics.model.inputs;
+        let jumps = inputs.iter().any(|input| input.interpolate < Interpolation::Smooth);
+        let energy = |run: &mut Run<'_>| {
+            run.look();
+            run.frame.energy()
+        };
+        let before = if jumps { energy(self) } else { 0.0 };
+        self.choose_pieces();
+        if jumps {
+            self.expected_energy += energy(self) - before;
+        }
+        true
     }
 
     // ---- handling ----------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ use crate::squeeze::Squeeze;
 use crate::zeno::History;
 use crate::zero::TYPED;
 use carom_mech::mechanics::Dynamics;
+use carom_mech::model::Interpolation;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -148,10 +149,10 @@ impl<'p> Run<'p> {
     /// The model's parameters; all signs start positive.
     fn set_parameters(&mut self, given: &[f64]) {
         let signs = self.program.parameters.len() - self.program.surfaces.len();
-        let splines = given.len()..signs;
+        let curves = given.len()..signs;
         let known = self.parameters.len() == self.program.parameters.len()
             && self.parameters[..given.len()] == *given
-            && splines.is_empty()
+            && curves.is_empty()
             && self.parameters[signs..].iter().all(|s| *s == 1.0);
         if known {
             return;
@@ -235,12 +236,17 @@ impl<'p> Run<'p> {
     fn warn_about_tables(&mut self) {
         let (from, until) = (self.options.start.time, self.options.until);
         let program = self.program;
-        for (input, spline) in program.mechanics.model.inputs.iter().zip(&program.splines) {
-            let (Some(&first), Some(&last)) = (spline.knots.first(), spline.knots.last()) else { continue };
+        for (input, signal) in program.mechanics.model.inputs.iter().zip(&program.curves) {
+            let [first, last] = signal.range;
+            let continued = match input.interpolate {
+                Interpolation::Hold => "its first and last values are",
+                Interpolation::Linear | Interpolation::Smooth => "it is, straight on,",
+                Interpolation::Spline => "its end pieces are",
+            };
             if from < first || until > last {
                 self.warn(format!(
                     "the run from {from} to {until} leaves the table of input `{}` ({first} to {last}); \
-                     its end pieces are continued there",
+                     {continued} continued there",
                     input.name
                 ));
             }

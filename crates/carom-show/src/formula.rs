@@ -3,7 +3,7 @@
 
 use carom_expr::{Constant, Expr, Function, Node, Symbol, evaluate_function};
 use carom_mech::Model;
-use carom_run::input::Spline;
+use carom_run::input::Curve;
 
 /// What a symbol of a model stands for at a state.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -47,20 +47,9 @@ pub fn meaning(model: &Model, symbol: Symbol) -> Meaning {
     model.parameters.iter().find(|p| p.symbol == e).map_or(Meaning::Unknown, |p| Meaning::Known(p.value))
 }
 
-/// A table input, or one of its rates, at time t.
-pub fn input_value(spline: &Spline, order: u8, t: f64) -> f64 {
-    let [from, c0, c1, c2, c3] = spline.parameters(spline.interval(t));
-    let s = t - from;
-    match order {
-        0 => c0 + s * (c1 + s * (c2 + s * c3)),
-        1 => c1 + s * (2.0 * c2 + s * 3.0 * c3),
-        _ => 2.0 * c2 + s * 6.0 * c3,
-    }
-}
-
-/// The splines of all table inputs of a model.
-pub fn splines(model: &Model) -> Vec<Spline> {
-    model.inputs.iter().map(|i| Spline::through(&i.times, &i.values)).collect()
+/// The table inputs of a model.
+pub fn curves(model: &Model) -> Vec<Curve> {
+    model.inputs.iter().map(|i| Curve::through(&i.times, &i.values, i.interpolate)).collect()
 }
 
 enum Operation {
@@ -134,14 +123,14 @@ impl Formulas {
     }
 
     /// The values of the roots at a state; momenta and accelerations are not known here.
-    pub fn at(&mut self, splines: &[Spline], t: f64, position: &[f64], velocity: &[f64]) -> Vec<f64> {
+    pub fn at(&mut self, curves: &[Curve], t: f64, position: &[f64], velocity: &[f64]) -> Vec<f64> {
         let entry = |list: &[f64], k: usize| list.get(k).copied().unwrap_or(f64::NAN);
         let of = |m: &Meaning| match *m {
             Meaning::Known(x) => x,
             Meaning::Time => t,
             Meaning::Position(k) => entry(position, k),
             Meaning::Velocity(k) => entry(velocity, k),
-            Meaning::Input(i, order) => splines.get(i).map_or(f64::NAN, |s| input_value(s, order, t)),
+            Meaning::Input(i, order) => curves.get(i).map_or(f64::NAN, |s| s.value(order, t)),
             Meaning::Momentum(_) | Meaning::Unknown => f64::NAN,
         };
         let slots: Vec<f64> = self.meanings.iter().map(of).collect();

@@ -10,7 +10,7 @@
 //! Formulas of a model (where a body is, what a definition means) can be evaluated at any knot: that is presentation of a
 //! known state. What a knot does not know (an acceleration, a momentum between samples) evaluates to NaN.
 
-use crate::formula::{Formulas, Meaning, input_value, splines};
+use crate::formula::{Formulas, Meaning, curves};
 use carom_expr::Expr;
 use carom_mech::{Action, Mechanics};
 use carom_run::Motion;
@@ -148,7 +148,7 @@ impl<'a> Track<'a> {
     fn along<V>(&self, roots: &[Expr], knots: &[Knot], value: impl Fn(&mut Formulas, &[f64]) -> V) -> Vec<V> {
         let mut formulas = Formulas::new(&self.mechanics.model, roots);
         let meanings = formulas.meanings.clone();
-        let splines = splines(&self.mechanics.model);
+        let curves = curves(&self.mechanics.model);
         let mut slots = vec![0.0; meanings.len()];
         let momentum = |knot: Knot, k: usize| match knot {
             Knot::Sample(i) => self.motion.momentum.get(k).and_then(|s| s.values.get(i)).copied(),
@@ -160,7 +160,7 @@ impl<'a> Track<'a> {
             Meaning::Position(k) => self.position(knot, k),
             Meaning::Velocity(k) => self.velocity(knot, k),
             Meaning::Momentum(k) => momentum(knot, k).unwrap_or(f64::NAN),
-            Meaning::Input(i, order) => input_value(&splines[i], order, self.time(knot)),
+            Meaning::Input(i, order) => curves[i].value(order, self.time(knot)),
             Meaning::Unknown => f64::NAN,
         };
         let one = |&knot: &Knot| {

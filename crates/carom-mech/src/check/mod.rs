@@ -12,6 +12,7 @@ mod physics;
 mod sanity;
 mod scope;
 mod settings;
+mod signals;
 mod start;
 mod table;
 
@@ -181,6 +182,7 @@ impl<'d> Checker<'d> {
             start,
             run,
         };
+        self.choose_interpolation(&mut model);
         self.check_numbers(&mut model);
         Some(model)
     }

@@ -200,7 +200,7 @@ impl Scope {
             let written = format!("{text}{}", "'".repeat(primes.min(8)));
             let hint = match meaning {
                 Meaning::Momentum(_) => "the rate of a momentum follows from the equations of motion",
-                Meaning::Input(_) => "a table is interpolated with two continuous derivatives",
+                Meaning::Input(_) => "a table has at most two continuous derivatives",
                 Meaning::Definition(_) => "it would need rates of accelerations, momenta or tables",
                 _ => "a coordinate has a velocity x' and, in [output], an acceleration x''",
             };

@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::diagnostic::{Diagnostic, Source};
 use crate::draft::{Signal, Word};
-use crate::model::TableInput;
+use crate::model::{Interpolation, TableInput};
 use crate::suggest::nearest;
 
 /// Most bytes of a table.
@@ -16,12 +16,15 @@ impl Checker<'_> {
         let mut inputs = Vec::new();
         let mut fine = true;
         for (i, input) in draft.inputs.iter().enumerate() {
-            let Signal::Table { file, column, time } = &input.signal else { continue };
+            let Signal::Table { file, column, time, interpolate } = &input.signal else { continue };
+            let interpolate = self.stated_interpolation(interpolate.as_ref());
             let name = input.name.text.clone();
             let column = column.as_ref().map_or((name.as_str(), None), |w| (w.text.as_str(), Some(w)));
             let read =
                 self.table_text(file).and_then(|text| self.columns(file, &text, column, time.as_ref()));
-            let (Some((times, values)), Some(symbols)) = (read, self.scope.inputs[i].clone()) else {
+            let (Some((times, values)), Some(symbols), Some(interpolate)) =
+                (read, self.scope.inputs[i].clone(), interpolate)
+            else {
                 fine = false;
                 continue;
             };
@@ -32,6 +35,7 @@ impl Checker<'_> {
                 second: symbols[2],
                 times,
                 values,
+                interpolate: interpolate.unwrap_or(Interpolation::Smooth),
             });
         }
         fine.then_some(inputs)

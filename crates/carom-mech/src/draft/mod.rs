@@ -145,6 +145,8 @@ pub enum Signal {
         column: Option<Word>,
         /// Heading of the column of times; the first column when missing.
         time: Option<Word>,
+        /// How it goes from row to row; chosen by its uses when missing.
+        interpolate: Option<Word>,
     },
     /// Already reported.
     Broken,

@@ -291,16 +291,22 @@ impl Reader {
 
     fn table_input(&mut self, name: &Key, table: &Table) -> Signal {
         let sample = "u = { file = \"u.csv\", column = \"u\" }";
-        let (mut file, mut column, mut time) = (None, None, None);
+        let keys = ["file", "column", "time", "interpolate"];
+        let (mut file, mut column, mut time, mut interpolate) = (None, None, None, None);
         for (key, value) in &table.entries {
             match key.text.as_str() {
                 "file" => file = self.text(value, sample),
                 "column" => column = self.text(value, sample),
                 "time" => time = self.text(value, sample),
+                "interpolate" => {
+                    interpolate = self.text(value, "u = { file = \"u.csv\", interpolate = \"linear\" }");
+                }
                 _ => {
-                    let hint = match nearest(&key.text, ["file", "column", "time"]) {
+                    let alias = ["interpolation", "method", "kind", "interp"].contains(&key.text.as_str());
+                    let near = if alias { Some("interpolate") } else { nearest(&key.text, keys) };
+                    let hint = match near {
                         Some(near) => format!("did you mean `{near}`?"),
-                        None => "keys are file, column, time".to_owned(),
+                        None => format!("keys are {}", keys.join(", ")),
                     };
                     self.error(key.range.clone(), format!("unknown key `{}`", key.text), hint);
                     return Signal::Broken;
@@ -308,7 +314,7 @@ impl Reader {
             }
         }
         match file {
-            Some(file) => Signal::Table { file, column, time },
+            Some(file) => Signal::Table { file, column, time, interpolate },
             None => {
                 if table.get("file").is_none() {
                     self.error(

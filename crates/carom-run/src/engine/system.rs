@@ -14,7 +14,7 @@ use std::fmt;
 pub struct System {
     /// The symbol of time.
     pub time: Expr,
-    /// Symbols that are constant during a leg: model parameters, spline coefficients, signs of piecewise functions.
+    /// Symbols that are constant during a leg: model parameters, coefficients of table inputs, signs of piecewise functions.
     pub parameters: Vec<Expr>,
     /// Symbols of the state x.
     pub state: Vec<Expr>,

@@ -79,8 +79,12 @@ pub fn model(pen: &mut Pen<'_>) {
         pen.table(&["parameter", "value", "formula"], rows);
     }
     if !model.inputs.is_empty() {
-        let names: Vec<String> = model.inputs.iter().map(|i| format!("`{}`", i.name)).collect();
-        pen.say(&format!("Signals read from a table, interpolated smoothly: {}.", names.join(", ")));
+        let names: Vec<String> =
+            model.inputs.iter().map(|i| format!("`{}` ({})", i.name, i.interpolate.name())).collect();
+        pen.say(&format!(
+            "Signals read from a table, and how they go from row to row: {}.",
+            names.join(", ")
+        ));
     }
     if !model.definitions.is_empty() {
         pen.say("Named formulas, with the names inside them already inserted:");

@@ -14,7 +14,7 @@
 //! rod). Points that are equal in this, such as two balls that meet, both count, at most two.
 
 use super::{PointTrack, Role, Scene};
-use crate::formula::{Formulas, splines};
+use crate::formula::{Formulas, curves};
 use crate::track::{Jump, Track};
 use carom_expr::Expr;
 
@@ -38,10 +38,10 @@ pub fn points_of(
     let mut roots: Vec<Expr> = normal.clone();
     roots.extend(scene.points.iter().flat_map(|p| p.rates.iter().flatten().copied()));
     let mut formulas = Formulas::new(model, &roots);
-    let splines = splines(model);
+    let curves = curves(model);
     let states: Vec<Vec<f64>> = states(track, jump)
         .iter()
-        .map(|q| formulas.at(&splines, jump.time, q, &jump.after.1))
+        .map(|q| formulas.at(&curves, jump.time, q, &jump.after.1))
         .filter(|values| values.iter().all(|x| x.is_finite()))
         .collect();
     // (coordinates of the gap it accounts for, coordinates it moves with)

@@ -7,10 +7,10 @@
 
 use super::curve::zero_set;
 use super::{Scene, WallTrack};
-use crate::formula::{Formulas, Meaning, splines};
+use crate::formula::{Formulas, Meaning, curves};
 use crate::track::Track;
 use carom_expr::{Expr, Symbol};
-use carom_run::input::Spline;
+use carom_run::input::Curve;
 
 /// Cells of the grid in which curves are looked for; curves that move are looked for more coarsely, many times.
 const GRID: usize = 140;
@@ -23,7 +23,7 @@ const MISFIT: f64 = 1e-9;
 /// A function of the plane and time.
 struct Plane {
     formulas: Formulas,
-    splines: Vec<Spline>,
+    curves: Vec<Curve>,
     x: Option<Symbol>,
     y: Option<Symbol>,
     moving: bool,
@@ -34,7 +34,7 @@ impl Plane {
         let model = &track.mechanics.model;
         let formulas = Formulas::new(model, &[expr]);
         let moving = formulas.meanings.iter().any(|m| matches!(m, Meaning::Time | Meaning::Input(..)));
-        Plane { formulas, splines: splines(model), x, y, moving }
+        Plane { formulas, curves: curves(model), x, y, moving }
     }
 
     fn value(&mut self, x: f64, y: f64, t: f64) -> f64 {
@@ -48,7 +48,7 @@ impl Plane {
                 _ if Some(*s) == self.y => y,
                 Meaning::Known(v) => v,
                 Meaning::Time => t,
-                Meaning::Input(i, order) => crate::formula::input_value(&self.splines[i], order, t),
+                Meaning::Input(i, order) => self.curves[i].value(order, t),
                 _ => f64::NAN,
             })
             .collect();
@@ -135,7 +135,7 @@ fn in_plane(track: &Track<'_>, mut plane: Plane, bounds: [f64; 4], flip: bool) -
 /// A wall from its gap alone.
 fn derived(track: &Track<'_>, scene: &Scene, gap: Expr, bounds: [f64; 4]) -> Option<Frames> {
     let model = &track.mechanics.model;
-    let splines = splines(model);
+    let curves = curves(model);
     let states = scattered_states(track);
     for point in &scene.points {
         let mut formulas = Formulas::new(model, &[gap, point.at[0], point.at[1]]);
@@ -144,7 +144,7 @@ fn derived(track: &Track<'_>, scene: &Scene, gap: Expr, bounds: [f64; 4]) -> Opt
             .iter()
             .any(|m| matches!(m, Meaning::Time | Meaning::Input(..)));
         let mut straight_at = |t: f64| -> Option<Straight> {
-            let values = states.iter().map(|q| formulas.at(&splines, t, q, &[]));
+            let values = states.iter().map(|q| formulas.at(&curves, t, q, &[]));
             fit(&values.map(|v| (v[1], v[2], v[0])).collect::<Vec<_>>())
         };
         let first = track.knots.first().map_or(0.0, |&k| track.time(k));
