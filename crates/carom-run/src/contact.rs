@@ -5,7 +5,7 @@
 //! with force zero.
 
 use crate::law::{Metric, Touching};
-use crate::lcp::complementary;
+use crate::lcp::Complementarity;
 use crate::linear::{Factored, Matrix, dot};
 use crate::motion::{Contact, StopReason};
 use crate::run::{Halt, Run, Side};
@@ -110,20 +110,29 @@ impl Run<'_> {
         let touching = Touching::new(metric, &normals);
         let mut q: Vec<f64> =
             resting.iter().zip(&normals).map(|(&w, n)| dot(n, &free) + self.frame.wall_bias(w)).collect();
+        let mut scale = vec![0.0; q.len()];
         for (i, &w) in resting.iter().enumerate() {
-            let scale = normals[i].iter().zip(&free).map(|(n, a)| (n * a).abs()).sum::<f64>()
+            scale[i] = normals[i].iter().zip(&free).map(|(n, a)| (n * a).abs()).sum::<f64>()
                 + self.frame.wall_bias_scale(w);
-            if q[i].abs() <= SERIES_ROUNDING * scale {
+            if q[i].abs() <= SERIES_ROUNDING * scale[i] {
                 q[i] = 0.0;
             }
             if q[i] < 0.0 && !touching.enforceable(i) {
                 return Err(self.not_enforceable(w));
             }
         }
-        let forces = complementary(&touching.stiffness, &q).ok_or_else(|| self.squeezed_by(resting))?;
-        let carried = touching.stiffness.times(&forces);
-        let accelerations = q.iter().zip(&carried).map(|(q, c)| q + c).collect();
-        Ok((forces, accelerations))
+        let problem = Complementarity {
+            matrix: &touching.stiffness,
+            matrix_scale: &touching.scale,
+            offset: &q,
+            offset_scale: &scale,
+        };
+        let solution = problem.solve().map_err(|closing| {
+            let walls: Vec<usize> =
+                (0..q.len()).filter(|&i| closing.weights[i] > 0.0).map(|i| resting[i]).collect();
+            self.squeezed_by(&walls)
+        })?;
+        Ok((solution.multipliers, solution.rates))
     }
 
     pub fn squeezed_by(&self, walls: &[usize]) -> Halt {

@@ -3,14 +3,13 @@
 //! ```text
 //! W[v] = Σ λ_i n_i + Aᵀμ,   A[v] = 0          ⎡ W  Aᵀ ⎤ ⎡ S n ⎤   ⎡ n ⎤
 //! one wall   φ̇⁺ = −e φ̇⁻,  λ = −(1+e) φ̇⁻/(n·Sn)      ⎣ A  0  ⎦ ⎣  y  ⎦ = ⎣ 0 ⎦      μ = −λ y
-//! several    0 ≤ λ_i ⊥ φ̇_i⁺ + e_i min(φ̇_i⁻, 0) ≥ 0          (Moreau), or wall after wall
+//! several    `several.rs`
 //! ```
 //!
 //! Promise: for e = 1, E changes by −λ·φ_t − μ·b and by nothing else; A v⁺ + b = A v⁻ + b; no λ is negative. W may be
 //! singular as long as no direction z with W z = 0, A z = 0 meets the wall (n·z ≠ 0); then no impulse can act.
 
 use crate::engine::Symmetric;
-use crate::lcp::complementary;
 use crate::linear::{Factored, Matrix, dot, largest};
 
 /// n·Sn below this part of its terms is zero: the wall cannot stop anything.
@@ -154,8 +153,10 @@ impl Metric {
 pub enum Failure {
     /// n·Sn = 0: no impulse of this wall can stop the motion.
     NotEnforceable(usize),
-    /// Walls close on each other: no impulses keep all gaps from closing.
-    Squeezed,
+    /// These walls close on each other: no impulses keep all gaps from closing.
+    Squeezed(Vec<usize>),
+    /// More passes than impacts are allowed.
+    TooMany,
 }
 
 /// What an impact does.
@@ -172,12 +173,16 @@ pub struct Outcome {
 /// The walls that are closed at one instant.
 #[derive(Clone, Debug)]
 pub struct Touching {
+    /// n per wall.
+    pub normals: Vec<Vec<f64>>,
     /// S n per wall.
     pub spread: Vec<Vec<f64>>,
     /// y per wall.
     pub reaction: Vec<Vec<f64>>,
     /// N S Nᵀ
     pub stiffness: Matrix,
+    /// The absolute sums of the terms of its entries.
+    pub scale: Matrix,
     enforceable: Vec<bool>,
 }
 
@@ -193,8 +198,13 @@ impl Touching {
             reaction.push(y);
         }
         let mut stiffness = Matrix::zeros(k, k);
+        let mut scale = Matrix::zeros(k, k);
+        let size = |n: &[f64], s: &[f64]| n.iter().zip(s).map(|(n, s)| (n * s).abs()).sum::<f64>();
         for i in 0..k {
             for j in 0..=i {
+                let terms = size(&normals[i], &spread[j]).max(size(&normals[j], &spread[i]));
+                scale[(i, j)] = terms;
+                scale[(j, i)] = terms;
                 // Symmetric in exact arithmetic; make it so.
                 let s = 0.5 * (dot(&normals[i], &spread[j]) + dot(&normals[j], &spread[i]));
                 stiffness[(i, j)] = s;
@@ -207,7 +217,7 @@ impl Touching {
                 }
             }
         }
-        Touching { spread, reaction, stiffness, enforceable }
+        Touching { normals: normals.to_vec(), spread, reaction, stiffness, scale, enforceable }
     }
 
     /// Is wall `i` able to push?
@@ -215,7 +225,7 @@ impl Touching {
         self.enforceable[i]
     }
 
-    fn outcome(&self, impulses: Vec<f64>) -> Outcome {
+    pub(crate) fn outcome(&self, impulses: Vec<f64>) -> Outcome {
         let mut jump = vec![0.0; self.spread.first().map_or(0, Vec::len)];
         let mut reactions = vec![0.0; self.reaction.first().map_or(0, Vec::len)];
         for (i, &lambda) in impulses.iter().enumerate().filter(|(_, l)| **l != 0.0) {
@@ -223,19 +233,6 @@ impl Touching {
             reactions.iter_mut().zip(&self.reaction[i]).for_each(|(r, y)| *r -= lambda * y);
         }
         Outcome { impulses, reactions, jump }
-    }
-
-    /// All walls together: 0 ≤ λ ⊥ φ̇⁺ + e min(φ̇⁻, 0) ≥ 0.
-    ///
-    /// # Errors
-    /// When a wall that is being hit cannot push, or the walls close on each other.
-    pub fn simultaneous(&self, rates: &[f64], restitution: &[f64]) -> Result<Outcome, Failure> {
-        if let Some(i) = (0..rates.len()).find(|&i| rates[i] < 0.0 && !self.enforceable[i]) {
-            return Err(Failure::NotEnforceable(i));
-        }
-        let q: Vec<f64> = rates.iter().zip(restitution).map(|(u, e)| u + e * u.min(0.0)).collect();
-        let impulses = complementary(&self.stiffness, &q).ok_or(Failure::Squeezed)?;
-        Ok(self.outcome(impulses))
     }
 
     /// One wall alone: φ̇⁺ = −e φ̇⁻.
@@ -250,58 +247,11 @@ impl Touching {
         impulses[wall] = -(1.0 + restitution) * rate / self.stiffness[(wall, wall)];
         Ok(self.outcome(impulses))
     }
-
-    /// The next wall of the sequential rule: the most negative φ̇/√(n·Sn); ties in model order. `rounding` is the
-    /// rounding of each rate.
-    pub fn next_in_sequence(&self, rates: &[f64], rounding: &[f64]) -> Option<usize> {
-        let speed = |i: usize| {
-            let s = self.stiffness[(i, i)];
-            if s > 0.0 { rates[i] / s.sqrt() } else { rates[i] * f64::MAX.sqrt() }
-        };
-        (0..rates.len()).filter(|&i| rates[i] < -rounding[i]).min_by(|&i, &j| speed(i).total_cmp(&speed(j)))
-    }
-
-    /// cos of the wedge angle between two walls, −n_i·Sn_j/√(n_i·Sn_i n_j·Sn_j).
-    pub fn wedge_cosine(&self, i: usize, j: usize) -> f64 {
-        -self.stiffness[(i, j)] / (self.stiffness[(i, i)] * self.stiffness[(j, j)]).sqrt()
-    }
-
-    /// Does the answer for these two walls depend on the rule or, for `sequential`, on the order?
-    /// Both rules agree at e = 1 for wedge angles π/k with k even, for e < 1 only for orthogonal normals; the order of
-    /// `sequential` is irrelevant at e = 1 for π/k.
-    pub fn is_ambiguous(&self, i: usize, j: usize, elastic: bool, sequential: bool) -> bool {
-        /// Angles this close to π/k count as π/k.
-        const SAME_ANGLE: f64 = 1e-7;
-        let cosine = self.wedge_cosine(i, j).clamp(-1.0, 1.0);
-        if cosine.abs() < SAME_ANGLE {
-            return false;
-        }
-        if !elastic {
-            return true;
-        }
-        let k = std::f64::consts::PI / cosine.acos();
-        let nearest = k.round().max(1.0);
-        let divides = (std::f64::consts::PI / nearest - cosine.acos()).abs() < SAME_ANGLE;
-        !(divides && (sequential || nearest % 2.0 == 0.0))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    fn random_mass(n: usize, entries: &[f64]) -> Matrix {
-        // B Bᵀ + I/10
-        let mut m = Matrix::zeros(n, n);
-        for i in 0..n {
-            for j in 0..n {
-                let s: f64 = (0..n).map(|k| entries[i * n + k] * entries[j * n + k]).sum();
-                m[(i, j)] = s + if i == j { 0.1 } else { 0.0 };
-            }
-        }
-        m
-    }
 
     #[test]
     fn the_rolling_disk_hits_the_wall_as_published() {
@@ -329,7 +279,7 @@ mod tests {
         let mass = Matrix { rows: 2, columns: 2, entries: vec![1.0, 0.0, 0.0, 1.0] };
         let rows = Matrix { rows: 1, columns: 2, entries: vec![1.0, 0.0] };
         let touching = Touching::new(&Metric::new(&mass, &rows), &[vec![2.0, 0.0]]);
-        assert_eq!(touching.simultaneous(&[-1.0], &[1.0]), Err(Failure::NotEnforceable(0)));
+        assert_eq!(touching.single(0, -1.0, 1.0), Err(Failure::NotEnforceable(0)));
     }
 
     #[test]
@@ -339,68 +289,5 @@ mod tests {
         assert!(!Touching::new(&metric, &[vec![0.0, 1.0]]).enforceable(0));
         let touching = Touching::new(&metric, &[vec![1.0, 0.0]]);
         assert_eq!(touching.single(0, -3.0, 1.0).unwrap().jump[0], 6.0);
-    }
-
-    #[test]
-    fn wedges_of_sixty_degrees_are_ambiguous_only_for_moreau() {
-        let mass = Matrix { rows: 2, columns: 2, entries: vec![1.0, 0.0, 0.0, 1.0] };
-        let metric = Metric::new(&mass, &Matrix::zeros(0, 2));
-        let wedge = |degrees: f64| {
-            let a = degrees.to_radians();
-            // Floor y ≥ 0 and the other side of a wedge with this opening.
-            Touching::new(&metric, &[vec![0.0, 1.0], vec![a.sin(), -a.cos()]])
-        };
-        assert!((wedge(60.0).wedge_cosine(0, 1) - 0.5).abs() < 1e-15);
-        assert!(wedge(60.0).is_ambiguous(0, 1, true, false));
-        assert!(!wedge(60.0).is_ambiguous(0, 1, true, true));
-        assert!(!wedge(45.0).is_ambiguous(0, 1, true, false));
-        assert!(wedge(45.0).is_ambiguous(0, 1, false, false));
-        assert!(!wedge(90.0).is_ambiguous(0, 1, false, false));
-        assert!(wedge(50.0).is_ambiguous(0, 1, true, true));
-    }
-
-    proptest! {
-        #[test]
-        fn every_impact_obeys_the_law(
-            w in prop::collection::vec(-1.0f64..1.0, 25), a in prop::collection::vec(-1.0f64..1.0, 10),
-            n in prop::collection::vec(-1.0f64..1.0, 15), v in prop::collection::vec(-1.0f64..1.0, 5),
-            moving in prop::collection::vec(-0.5f64..0.5, 3), e in prop::collection::vec(0.0f64..1.0, 3),
-            all_elastic in any::<bool>(),
-        ) {
-            let mass = random_mass(5, &w);
-            let rows = Matrix { rows: 2, columns: 5, entries: a };
-            let metric = Metric::new(&mass, &rows);
-            // b makes the state before consistent; it does not appear in the jump.
-            let normals: Vec<Vec<f64>> = n.chunks(5).map(<[f64]>::to_vec).collect();
-            let touching = Touching::new(&metric, &normals);
-            let e: Vec<f64> = e.iter().map(|&x| if all_elastic { 1.0 } else { x }).collect();
-            let rates: Vec<f64> = normals.iter().zip(&moving).map(|(n, m)| dot(n, &v) + m).collect();
-            prop_assume!((0..3).all(|i| touching.enforceable(i)));
-            let out = touching.simultaneous(&rates, &e);
-            prop_assert!(out.is_ok(), "{:?} {:?} {:?}", touching.stiffness, rates, e);
-            let out = out.unwrap();
-            let after: Vec<f64> = v.iter().zip(&out.jump).map(|(v, j)| v + j).collect();
-            // W[v] = Σ λn + Aᵀμ and A[v] = 0
-            let mut residual = mass.times(&out.jump);
-            for (n, l) in normals.iter().zip(&out.impulses) {
-                prop_assert!(*l >= 0.0);
-                residual.iter_mut().zip(n).for_each(|(r, n)| *r -= l * n);
-            }
-            residual.iter_mut().zip(rows.transposed_times(&out.reactions)).for_each(|(r, m)| *r -= m);
-            let scale = 1.0 + largest(&out.impulses) + largest(&out.jump);
-            prop_assert!(largest(&residual) < 1e-10 * scale && largest(&rows.times(&out.jump)) < 1e-10 * scale);
-            for i in 0..3 {
-                let u = dot(&normals[i], &after) + moving[i] + e[i] * rates[i].min(0.0);
-                prop_assert!(u > -1e-9 * scale && (u * out.impulses[i]).abs() < 1e-8 * scale * scale, "{u}");
-            }
-            // A wall that was already opening and is pushed shut again takes energy in or out; the others do not.
-            if all_elastic && (0..3).all(|i| rates[i] <= 0.0 || out.impulses[i] == 0.0) {
-                // [E] = −λ·φ_t − μ·b; with T = ½v·Wv, −μ·b = μ·Av.
-                let kinetic = |v: &[f64]| 0.5 * dot(v, &mass.times(v));
-                let jump = kinetic(&after) - kinetic(&v);
-                let allowed = dot(&out.reactions, &rows.times(&v)) - dot(&out.impulses, &moving);
-                prop_assert!((jump - allowed).abs() < 1e-9 * scale * scale, "{jump} {allowed}");
-            }
-        }
     }
 }

@@ -74,6 +74,7 @@ pub mod roots;
 mod run;
 mod sample;
 mod sensitivity;
+pub mod several;
 mod simulate;
 mod squeeze;
 mod start;

@@ -10,7 +10,6 @@
 use crate::law::HOPELESS;
 use crate::linear::dot;
 use crate::run::Run;
-use crate::zero::SOLVED;
 
 /// Most coordinates.
 const MOST: usize = 8;
@@ -47,12 +46,9 @@ impl Run<'_> {
         added.iter_mut().zip(normal).for_each(|(p, n)| *p = impulse * n);
         spread.iter_mut().for_each(|s| *s *= impulse);
         self.strike_with(wall, rate, impulse, added, spread);
-        let rebounds = impulse > 0.0 && e > 0.0;
         self.walls[wall].touching = true;
-        self.walls[wall].resting = !rebounds && {
-            let rounding = SOLVED * (self.frame.gap_rate_scale(wall) + stiffness * impulse);
-            self.frame.gap_rate(wall).abs() <= rounding
-        };
+        // Its line is active; with e = 0 that is φ̇ = 0.
+        self.walls[wall].resting = e == 0.0;
         true
     }
 

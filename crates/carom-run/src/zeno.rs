@@ -5,6 +5,11 @@
 //! height of a bounce is below rounding, so that nothing visible is lost.
 
 use crate::engine::Time;
+use crate::law::Metric;
+use crate::linear::dot;
+use crate::motion::StopReason;
+use crate::run::{Halt, Run};
+use crate::zero::ROUNDING;
 use std::collections::VecDeque;
 
 /// Patterns of up to this many impacts are recognised.
@@ -75,6 +80,90 @@ impl History {
             return Some(round * ratio / (1.0 - ratio));
         }
         None
+    }
+}
+
+impl Run<'_> {
+    /// One-wall Zeno, or a pattern over several walls: has the series become too small to see?
+    /// Returns the time it still needs.
+    pub fn zeno_remaining(&mut self) -> Option<f64> {
+        if self.last_hit.iter().all(|&w| self.restitution[w] == 1.0) {
+            return None;
+        }
+        let walls = self.last_hit.clone();
+        let metric: Metric = self.frame.metric();
+        let (free, _) = self.free_acceleration(&metric);
+        let visible = |run: &Run<'_>, w: usize| {
+            let rate = run.frame.gap_rate(w);
+            let acceleration = dot(run.frame.normal(w), &free) + run.frame.wall_bias(w);
+            let scale = run.largest_terms.gap[w];
+            acceleration >= 0.0 || rate * rate / (2.0 * acceleration.abs()) > f64::EPSILON * scale
+        };
+        if walls.iter().any(|&w| visible(self, w)) {
+            return None;
+        }
+        if let [wall] = walls[..]
+            && self.history.only(wall, 3)
+        {
+            let others: Vec<usize> = (0..self.walls.len()).filter(|&w| self.walls[w].closed).collect();
+            let acceleration = if others.is_empty() {
+                dot(self.frame.normal(wall), &free) + self.frame.wall_bias(wall)
+            } else {
+                let (x, _, _) = self.reactions(&others);
+                dot(self.frame.normal(wall), &x) + self.frame.wall_bias(wall)
+            };
+            let e = self.restitution[wall];
+            return Some(2.0 * self.frame.gap_rate(wall) / acceleration.abs() / (1.0 - e));
+        }
+        self.history.remaining()
+    }
+
+    /// Cuts a Zeno series: joint e = 0 law now, contact from the Zeno time on.
+    pub fn cut_zeno(&mut self, remaining: f64) -> Result<(), Halt> {
+        let end = self.time.plus(remaining);
+        let mut walls = self.touched(&[]);
+        // Walls of the pattern that are within the last, invisible bounces.
+        for w in 0..self.walls.len() {
+            let near = self.frame.gap(w) <= ROUNDING * self.largest_terms.gap[w];
+            if near && !walls.contains(&w) && self.restitution[w] < 1.0 {
+                walls.push(w);
+            }
+        }
+        walls.sort_unstable();
+        // Rates that are part of the series go to zero whatever their sign.
+        let before: Vec<f64> = walls.iter().map(|&w| self.frame.gap_rate(w)).collect();
+        self.stop_rates(&walls, &before).map_err(|_| {
+            Halt::new(
+                StopReason::ZenoWithoutContinuation,
+                format!(
+                    "infinitely many impacts on {}, and no contact continues them",
+                    self.wall_names(&walls)
+                ),
+            )
+        })?;
+        for &w in &walls {
+            self.walls[w].touching = true;
+            self.walls[w].resting = true;
+            if !self.walls[w].closed {
+                self.walls[w].zeno_at = Some(end);
+            }
+        }
+        self.history.clear();
+        Ok(())
+    }
+
+    /// Projects the velocity onto φ̇ = 0 of these walls.
+    fn stop_rates(&mut self, walls: &[usize], rates: &[f64]) -> Result<(), Halt> {
+        let (n, m) = (self.frame.layout.n, self.frame.layout.rows);
+        let (metric, all) = self.frame.metric_with(walls);
+        let target: Vec<f64> = std::iter::repeat_n(0.0, m).chain(rates.iter().map(|u| -u)).collect();
+        let (jump, y) = metric.solve(&vec![0.0; n], &target);
+        let momentum: Vec<f64> = all.transposed_times(&y).iter().map(|x| -x).collect();
+        let energy = self.frame.energy();
+        self.kick(&momentum, &jump);
+        self.look();
+        self.expected_energy += self.frame.energy() - energy;
+        if self.frame.is_finite() { Ok(()) } else { Err(self.not_finite()) }
     }
 }
 

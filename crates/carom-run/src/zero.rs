@@ -18,6 +18,9 @@ pub(crate) const ROUNDING: f64 = 16.0 * f64::EPSILON;
 pub(crate) const SOLVED: f64 = 64.0 * f64::EPSILON;
 /// Residuals above this part of their scale are projected away: what one step of a long run may leave.
 pub(crate) const DRIFT: f64 = 8.0 * f64::EPSILON;
+/// The part of n·S n that other normals leave is rounding below this: the normals depend on each other. It is a difference of
+/// squares, so that wedges thinner than its root are no wedges.
+pub(crate) const DEPENDENT: f64 = 1e-13;
 /// People type nine digits: a start that misses its rows by less than this part of their scale is projected silently.
 pub(crate) const TYPED: f64 = 1e-9;
 /// So far above rounding that no cancellation inside a formula hides it: then no sweep is needed to say that it is not zero.
@@ -46,11 +49,6 @@ impl Run<'_> {
     pub fn is_behind(&self, wall: usize) -> bool {
         let gap = self.frame.gap(wall);
         gap < 0.0 && gap < -ROUNDING * self.frame.gap_scale(wall)
-    }
-
-    /// What of a gap rate is rounding.
-    pub fn rate_rounding(&self, wall: usize) -> f64 {
-        ROUNDING * self.frame.gap_rate_scale(wall)
     }
 
     /// φ̇, zero where it is rounding.
