@@ -70,6 +70,7 @@ pub mod options;
 mod program;
 mod project;
 mod rewrite;
+mod room;
 pub mod roots;
 mod run;
 mod sample;
