@@ -4,6 +4,7 @@ use crate::args::Check;
 use crate::failure::Failure;
 use crate::load::{self, load};
 use crate::paint::Paint;
+use crate::simulate::start_problems;
 use crate::summary::count;
 use crate::write;
 use carom::{Diagnostic, Dynamics, Mechanics};
@@ -21,8 +22,11 @@ pub fn check(args: &Check) -> Result<u8, Failure> {
     // What cannot be derived is wrong too: contradictory equations, undetermined motion. Redundant rows are worth a word.
     let (mechanics, more) = match model.map(carom::derive) {
         Some(Ok(mechanics)) => {
-            let warnings = mechanics.warnings.clone();
-            (Some(mechanics), warnings)
+            // So is a start that `run` would refuse.
+            let refused = start_problems(&mechanics);
+            let right = refused.is_empty();
+            let problems = mechanics.warnings.iter().cloned().chain(refused).collect();
+            (right.then_some(mechanics), problems)
         }
         Some(Err(errors)) => (None, errors),
         None => (None, Vec::new()),

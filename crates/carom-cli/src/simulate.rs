@@ -52,12 +52,24 @@ fn reported(derived: Result<Mechanics, Vec<Diagnostic>>, file: &str) -> Result<M
 
 /// Reports why nothing was simulated.
 fn refuse(error: &SimulateError, file: &str) -> Failure {
+    load::report(&problems(error), file, false);
+    Failure::Reported(1)
+}
+
+/// Why nothing was simulated, as diagnostics.
+fn problems(error: &SimulateError) -> Vec<Diagnostic> {
     let mut problems: Vec<Diagnostic> = error.messages().into_iter().map(Diagnostic::error).collect();
     if let (Some(last), Some(hint)) = (problems.last_mut(), error.hint()) {
         last.hint = Some(hint.to_owned());
     }
-    load::report(&problems, file, false);
-    Failure::Reported(1)
+    problems
+}
+
+/// What `run` would refuse to begin with.
+pub fn start_problems(mechanics: &Mechanics) -> Vec<Diagnostic> {
+    let program = Program::compile(mechanics).map_err(|error| SimulateError::Compile(error.to_string()));
+    let checked = program.and_then(|program| carom::check_start(&program, &Options::of(&mechanics.model)));
+    checked.err().map_or_else(Vec::new, |error| problems(&error))
 }
 
 impl Prepared {

@@ -90,4 +90,4 @@ pub use motion::*;
 pub use options::{Options, Progress, Sampling, SimulateError};
 pub use program::Program;
 pub use sample::Columns;
-pub use simulate::{Simulator, simulate, simulate_with};
+pub use simulate::{Simulator, check_start, simulate, simulate_with};

@@ -31,6 +31,27 @@ pub fn simulate(program: &Program, options: &Options) -> Result<Motion, Simulate
     simulate_with(program, options, &mut |_| true)
 }
 
+/// Would [`simulate`] begin? Decides everything about options and start that it decides, and takes no step.
+///
+/// ```
+/// # use carom_mech::{Draft, derive_equations};
+/// # let text = "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[wall.left]\ngap = \"x\"";
+/// # let (model, _) = Draft::parse(text, "m.toml").0.check().unwrap();
+/// # let mechanics = derive_equations(model).unwrap();
+/// use carom_run::{Options, Program, check_start};
+/// let program = Program::compile(&mechanics).unwrap();
+/// let mut options = Options::of(&mechanics.model);
+/// assert!(check_start(&program, &options).is_ok());
+/// options.start.position = vec![Some(-0.1)];
+/// assert!(check_start(&program, &options).is_err(), "behind the wall");
+/// ```
+///
+/// # Errors
+/// As [`simulate`].
+pub fn check_start(program: &Program, options: &Options) -> Result<(), SimulateError> {
+    Run::start(program, options).map(|_| ())
+}
+
 /// Simulates a program and tells its progress; when `tell` returns false the motion ends, `interrupted`.
 ///
 /// # Errors

@@ -291,7 +291,7 @@ impl<'p> Run<'p> {
         let names = &self.program.mechanics.rows;
         let mut failing = Vec::new();
         let mut test = |what: &str, value: f64, scale: f64| {
-            if !(value.abs() <= TYPED * scale) {
+            if value.is_nan() || value.abs() > TYPED * scale {
                 failing.push(format!("{what} is {value:?} at the start, not 0"));
             }
         };

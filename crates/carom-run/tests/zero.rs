@@ -16,7 +16,7 @@ fn ball(y: &str, rate: &str, extra: &str) -> String {
 
 #[test]
 fn a_start_below_the_floor_by_rounding_rests_on_it() {
-    for y in ["1e-17", "0.0", "\"sin(pi)\"", "\"0.1 + 0.2 - 0.3\""] {
+    for y in ["-1e-17", "-1e-30", "\"-sin(pi)\"", "1e-17", "0.0", "\"sin(pi)\"", "\"0.1 + 0.2 - 0.3\""] {
         for extra in ["", "restitution = 0.5"] {
             let motion = run(&ball(y, "0.0", extra));
             assert_eq!(motion.impacts.len(), 0, "{y} {extra}");

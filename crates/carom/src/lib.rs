@@ -70,6 +70,6 @@ pub use carom_show as show;
 
 pub use carom_mech::{Diagnostic, Draft, Dynamics, Mechanics, Model, Physics, derive, derive_equations};
 pub use carom_run::{
-    Motion, Options, Program, Progress, Sampling, SimulateError, Simulator, StopReason, simulate,
-    simulate_with,
+    Motion, Options, Program, Progress, Sampling, SimulateError, Simulator, StopReason, check_start,
+    simulate, simulate_with,
 };

@@ -1,12 +1,13 @@
 //! Rules about numbers, looked at when all formulas are right.
 //!
 //! ```text
-//! start on the rows    |c(q₀, t₀)| and |A v₀ + b| ≤ 1e-9 of the row's terms      (theory, §2)
-//! start before walls   φ(q₀, t₀) ≥ −16 units of rounding of the gap's terms      (theory, §3)
+//! start on the rows    |c(q₀, t₀)| and |A v₀ + b| ≤ 1e-9 of the row's scale      (theory, §2 and §5)
+//! start before walls   φ(q₀, t₀) ≥ −16 units of rounding of the gap's scale      (theory, §3 and §5)
 //! ```
 //!
 //! What the start does not name and the rows determine is computed here and written into the model's start.
 
+use super::near::{Near, ROUNDING, TYPED};
 use super::{Checker, short};
 use crate::diagnostic::Diagnostic;
 use crate::draft::At;
@@ -16,13 +17,8 @@ use crate::model::{Model, Physics, RowKind};
 use crate::numeric::Singular;
 use crate::redundant::dependent_rows;
 use crate::sample::Samples;
-use carom_expr::{Dag, Expr, Node, Symbol};
+use carom_expr::{Expr, Scaled, Symbol};
 use std::collections::HashMap;
-
-/// A row's residual below this part of its terms counts as zero; the first step projects it away.
-const ROW_TOLERANCE: f64 = 1e-9;
-/// A gap within this many units of rounding of its terms counts as zero.
-const GAP_ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 impl Checker<'_> {
     /// Reports what is wrong with the numbers of a model, and completes its start.
@@ -205,15 +201,14 @@ impl Checker<'_> {
                 continue;
             }
             let gap = frame.inserted(&mut model.dag, gap);
-            let mut samples = Samples::at(symbol_values(model), Vec::new());
-            let x = samples.values(&model.dag, gap)[0];
-            let size = largest_term(&model.dag, &mut samples, gap);
+            let mut near = Near::of(model);
+            let x = near.value(model, gap);
             let name = model.walls[i].name.clone();
             let at = self.gap_place(&name);
             if !x.value.is_finite() {
                 let message = format!("the gap of wall `{name}` has no value at the start");
                 self.error(at, message, "choose another [start], or another gap");
-            } else if x.value < -GAP_ROUNDING * size {
+            } else if x.value < 0.0 && near.exceeds(model, gap, x, ROUNDING) {
                 let message = format!("the start is behind wall `{name}`, {} deep", short(-x.value));
                 self.error(
                     at,
@@ -303,16 +298,6 @@ fn mentions_tables(model: &Model, e: Expr) -> bool {
     model.inputs.iter().any(|u| [u.value, u.rate, u.second].iter().any(|s| inside.binary_search(s).is_ok()))
 }
 
-/// The size of the largest term of a sum; of anything else, the size of what it is made of.
-fn largest_term(dag: &Dag, samples: &mut Samples, e: Expr) -> f64 {
-    match dag.node(e) {
-        Node::Sum(c, terms) => terms.iter().fold(c.to_f64().abs(), |largest, &(k, term)| {
-            largest.max(k.to_f64().abs() * samples.values(dag, term)[0].magnitude)
-        }),
-        _ => samples.values(dag, e)[0].magnitude,
-    }
-}
-
 /// Numbers by index.
 type Values = Vec<(usize, f64)>;
 
@@ -326,32 +311,44 @@ fn complete(
     open: &[usize],
 ) -> Result<Values, Values> {
     let dag = &model.dag;
-    let mut samples = Samples::at(symbol_values(model), Vec::new());
-    let mut failures = Vec::new();
-    for (r, &c) in conditions.iter().enumerate() {
-        let x = samples.values(dag, c)[0];
-        let size = largest_term(dag, &mut samples, c);
-        if !x.value.is_finite() || x.value.abs() > ROW_TOLERANCE * size {
-            failures.push((r, x.value));
-        }
-    }
-    if failures.is_empty() {
+    let mut near = Near::of(model);
+    let values: Vec<Scaled> = conditions.iter().map(|&c| near.value(model, c)).collect();
+    let holds = |x: &Scaled| x.value.is_finite() && x.value.abs() <= TYPED * x.scale;
+    if values.iter().all(holds) {
         return Ok(Vec::new());
     }
     let involved: Vec<usize> =
         open.iter().copied().filter(|&k| slopes.iter().any(|row| !dag.is_zero(row[k]))).collect();
-    if involved.is_empty() {
-        return Err(failures);
+    if !involved.is_empty()
+        && let Some(found) = solve(model, conditions, slopes, symbols, &involved)
+    {
+        return Ok(found);
     }
+    let failing =
+        |(r, (&c, x)): (usize, (&Expr, &Scaled))| near.exceeds(model, c, *x, TYPED).then_some((r, x.value));
+    let failures: Values = conditions.iter().zip(&values).enumerate().filter_map(failing).collect();
+    if failures.is_empty() { Ok(Vec::new()) } else { Err(failures) }
+}
+
+/// Values of the `involved` symbols that make all conditions zero, if those determine them.
+fn solve(
+    model: &Model,
+    conditions: &[Expr],
+    slopes: &[Vec<Expr>],
+    symbols: &[Expr],
+    involved: &[usize],
+) -> Option<Values> {
+    let dag = &model.dag;
+    let mut samples = Samples::at(symbol_values(model), Vec::new());
     let unknowns: Vec<Expr> = involved.iter().map(|&k| symbols[k]).collect();
     let part: Vec<Vec<Expr>> = slopes.iter().map(|row| involved.iter().map(|&k| row[k]).collect()).collect();
     samples.project(dag, conditions, &part, &unknowns);
     if samples.len() == 0 {
-        return Err(failures);
+        return None;
     }
     let matrix = crate::numeric::scaled_rows(&samples.matrix(dag, 0, &part));
     if Singular::of(&matrix, involved.len()).rank() < involved.len() {
-        return Err(failures);
+        return None;
     }
-    Ok(involved.iter().map(|&k| (k, samples.values(dag, symbols[k])[0].value)).collect())
+    Some(involved.iter().map(|&k| (k, samples.values(dag, symbols[k])[0].value)).collect())
 }

@@ -7,6 +7,7 @@ mod consistency;
 mod elements;
 mod gaps;
 mod names;
+mod near;
 mod numeric;
 mod physics;
 mod sanity;

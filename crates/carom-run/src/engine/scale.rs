@@ -1,18 +1,13 @@
 //! The scale of everything a tape computes: how large the numbers were whose rounding a value carries.
 //!
-//! One sweep over the instructions, after an evaluation. Inputs come with scales of their own (s ≥ |x|); then
-//!
-//! ```text
-//! s(a ± b) = s_a + s_b     s(a b) = |a| s_b + |b| s_a     s(a/b) = (s_a + |a/b| s_b)/|b|     s(f(a)) = |f′| s_a + |f|
-//! ```
-//!
-//! and for the unknowns of M x = b the scale of the residual, s_b + Σ s_M |x| along its row, divided by the row. A value is
-//! rounding when it is a few units in the last place of its scale. Where f′ is infinite (√ at 0) it is taken where the
-//! rounding of the argument ends.
+//! One sweep over the instructions, after an evaluation. Inputs come with scales of their own (s ≥ |x|); then by the rules of
+//! [`carom_expr::Scaled`], s(a ± b) = s_a + s_b, s(a b) = |a| s_b + |b| s_a, s(f(a)) = |f′| s_a + |f|, and for the unknowns of
+//! M x = b the scale of the residual, s_b + Σ s_M |x| along its row, divided by the row. A value is rounding when it is a few
+//! units in the last place of its scale.
 
 use super::flow::Flow;
 use super::tape::{ConstantOp, Op, Row, Slot, Start, Tape, Value};
-use carom_expr::{Function, Rational};
+use carom_expr::{Rational, Scaled, scale_of_function};
 
 /// Scales of constants and rows, with the instructions they are wanted of.
 #[derive(Clone, Debug, Default)]
@@ -108,25 +103,24 @@ impl Scales {
                 self.rows[*tan as usize] = w * su + t;
                 (*weight, 2.0 * t * w * su + w)
             }
-            Op::Sqrt { out, u } => (*out, root_scale(row(*out), s(*u))),
+            Op::Sqrt { out, u } => (*out, Scaled { value: row(*u), scale: s(*u) }.root(row(*out))),
             Op::Power { out, u, exponent, .. } => {
                 let exponent = flow.first(Value::Constant(*exponent));
-                (*out, power_scale(row(*u), s(*u), exponent, row(*out)))
+                (*out, Scaled { value: row(*u), scale: s(*u) }.power(exponent, row(*out)))
             }
             Op::Exp { out, start, .. } | Op::Integrate { out, start, .. } => {
                 let value = row(*out);
-                let of = |v: Value| (flow.first(v), self.get(v));
+                let of = |v: Value| Scaled { value: flow.first(v), scale: self.get(v) };
                 let scale = match *start {
-                    Start::Function(f, u) => function_scale(f, row(u), s(u), 0.0, 0.0, value),
-                    Start::Function2(f, a, b) => {
-                        let ((x, sx), (y, sy)) = (of(a), of(b));
-                        function_scale(f, x, sx, y, sy, value)
+                    Start::Function(f, u) => {
+                        scale_of_function(f, of(Value::Row(u)), Scaled::known(0.0), value)
                     }
+                    Start::Function2(f, a, b) => scale_of_function(f, of(a), of(b), value),
                     Start::Power(a, b) => {
-                        let ((x, sx), (y, sy)) = (of(a), of(b));
-                        let through_exponent =
-                            if value == 0.0 { 0.0 } else { (value * x.abs().ln()).abs() * sy };
-                        power_scale(x, sx, y, value) + through_exponent
+                        let (a, b) = (of(a), of(b));
+                        let through =
+                            if value == 0.0 { 0.0 } else { (value * a.value.abs().ln()).abs() * b.scale };
+                        a.power(b.value, value) + through
                     }
                 };
                 (*out, scale)
@@ -185,52 +179,6 @@ fn divided(sa: f64, quotient: f64, b: f64, sb: f64) -> f64 {
     (sa + quotient * sb) / b.abs()
 }
 
-/// √u = r: |r′| s + r, with r′ taken no closer to 0 than the rounding of u.
-fn root_scale(root: f64, s: f64) -> f64 {
-    let slope_at = root.max((f64::EPSILON * s).sqrt());
-    if slope_at == 0.0 { 0.0 } else { 0.5 * s / slope_at + root }
-}
-
-/// uⁿ = r
-fn power_scale(u: f64, s: f64, n: f64, r: f64) -> f64 {
-    let at = u.abs().max(f64::EPSILON * s);
-    if at == 0.0 {
-        return r.abs();
-    }
-    let slope = if u != 0.0 && at == u.abs() { (r / u).abs() } else { at.powf(n - 1.0) };
-    n.abs() * slope * s + r.abs()
-}
-
-/// f(x, y) = value, |f′| s + |f|.
-fn function_scale(f: Function, x: f64, sx: f64, y: f64, sy: f64, value: f64) -> f64 {
-    let size = value.abs();
-    // 1/√w with w no closer to 0 than the rounding of its terms.
-    let over_root = |w: f64| 1.0 / w.abs().max(f64::EPSILON * sx * (1.0 + x.abs())).sqrt();
-    let slope = match f {
-        Function::Exp => size,
-        Function::Log => 1.0 / x.abs().max(f64::EPSILON * sx),
-        Function::Sin => x.cos().abs(),
-        Function::Cos => x.sin().abs(),
-        Function::Tan => 1.0 + value * value,
-        Function::Sinh => x.cosh(),
-        Function::Cosh => x.sinh().abs(),
-        Function::Tanh => (1.0 / x.cosh()).powi(2),
-        Function::Asin | Function::Acos => over_root(1.0 - x * x),
-        Function::Atan => 1.0 / (1.0 + x * x),
-        Function::Asinh => 1.0 / (1.0 + x * x).sqrt(),
-        Function::Acosh => over_root(x * x - 1.0),
-        Function::Atanh => 1.0 / (1.0 - x * x).abs().max(f64::EPSILON * sx),
-        Function::Atan2 => {
-            let square = x * x + y * y;
-            return if square > 0.0 { (y.abs() * sx + x.abs() * sy) / square + size } else { size };
-        }
-        Function::Abs => return sx,
-        Function::Sign => return size,
-        Function::Min | Function::Max => return sx.max(sy),
-    };
-    slope * sx + size
-}
-
 /// Scales of everything that depends on parameters only; numbers and parameters are known to rounding.
 fn constant_scales(flow: &Flow) -> Vec<f64> {
     let ops = &flow.tape().constants;
@@ -239,6 +187,7 @@ fn constant_scales(flow: &Flow) -> Vec<f64> {
         let value = |slot: Slot| flow.first(Value::Constant(slot));
         let own = value(slot as Slot);
         let at = |slot: Slot| scales[slot as usize];
+        let of = |slot: Slot| Scaled { value: value(slot), scale: at(slot) };
         let scale = match op {
             ConstantOp::Number(x) => x.abs(),
             ConstantOp::Parameter(_) => own.abs(),
@@ -251,8 +200,8 @@ fn constant_scales(flow: &Flow) -> Vec<f64> {
                 }
                 sum.max(own.abs())
             }
-            ConstantOp::Power(b, n) => power_scale(value(*b), at(*b), value(*n), own),
-            ConstantOp::Function(f, x, y) => function_scale(*f, value(*x), at(*x), value(*y), at(*y), own),
+            ConstantOp::Power(b, n) => of(*b).power(value(*n), own),
+            ConstantOp::Function(f, x, y) => scale_of_function(*f, of(*x), of(*y), own),
         };
         scales.push(scale);
     }
