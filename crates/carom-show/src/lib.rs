@@ -2,6 +2,7 @@
 
 pub mod draw;
 pub mod film;
+mod font;
 pub mod formula;
 pub mod page;
 pub mod plot;

@@ -13,10 +13,12 @@ mod impact;
 mod json;
 mod latex;
 mod markdown;
+mod mathml;
 mod pen;
 mod rows;
 mod smooth;
 mod terminal;
+mod tex;
 
 use carom_mech::{Dynamics, Mechanics};
 use document::Document;

@@ -3,8 +3,9 @@
 use std::sync::OnceLock;
 use ttf_parser::{Face, OutlineBuilder};
 
-static UPRIGHT: &[u8] = include_bytes!("../../assets/carom-sans.ttf");
-static ITALIC: &[u8] = include_bytes!("../../assets/carom-sans-italic.ttf");
+/// The subsets of DejaVu Sans Condensed that `build/main.rs` makes.
+static UPRIGHT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sans.ttf"));
+static ITALIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sans-italic.ttf"));
 
 fn face(italic: bool) -> Option<&'static Face<'static>> {
     static FACES: OnceLock<[Option<Face<'static>>; 2]> = OnceLock::new();

@@ -1,30 +1,21 @@
-//! A document as one HTML file that opens offline: KaTeX, its style and its fonts are inside.
+//! A document as one HTML file that opens offline: mathematics is MathML, its font is inside, nothing is loaded and no
+//! script is needed.
 //!
-//! Every formula stands in the page as LaTeX text and is replaced by KaTeX when the page opens; without scripts it
-//! stays readable as LaTeX.
+//! Equations are aligned at their relations; a right side flows like text, so that lines end where the page does: on a
+//! wide screen, on a telephone and on paper. A script of a few lines puts the LaTeX of the equations that were selected
+//! into what is copied.
 
-use super::document::{Block, Document, Inline};
+use super::document::{Block, Document, Equation, Inline, Right};
 use super::latex::display;
+use super::mathml::{self, escape};
+use crate::font::{self, woff};
+use std::collections::BTreeSet;
 
-const KATEX: &str = include_str!("../../assets/katex/katex.min.js");
-const KATEX_STYLE: &str = include_str!("../../assets/katex/katex.min.css");
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
-/// Fonts the report uses: family, style, file.
-const FONTS: [(&str, &str, &[u8]); 7] = [
-    ("KaTeX_Main", "normal", include_bytes!("../../assets/katex/fonts/KaTeX_Main-Regular.woff2")),
-    ("KaTeX_Math", "italic", include_bytes!("../../assets/katex/fonts/KaTeX_Math-Italic.woff2")),
-    (
-        "KaTeX_Caligraphic",
-        "normal",
-        include_bytes!("../../assets/katex/fonts/KaTeX_Caligraphic-Regular.woff2"),
-    ),
-    ("KaTeX_Size1", "normal", include_bytes!("../../assets/katex/fonts/KaTeX_Size1-Regular.woff2")),
-    ("KaTeX_Size2", "normal", include_bytes!("../../assets/katex/fonts/KaTeX_Size2-Regular.woff2")),
-    ("KaTeX_Size3", "normal", include_bytes!("../../assets/katex/fonts/KaTeX_Size3-Regular.woff2")),
-    ("KaTeX_Size4", "normal", include_bytes!("../../assets/katex/fonts/KaTeX_Size4-Regular.woff2")),
-];
+/// The part of New Computer Modern Math that reports can need; see `build/main.rs`.
+static FONT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/math.otf"));
 
 /// Renders as HTML.
 pub fn render(document: &Document) -> String {
@@ -46,10 +37,7 @@ pub fn render(document: &Document) -> String {
                 let points: String = points.iter().map(|p| format!("<li>{}</li>\n", inline(p))).collect();
                 body.push_str(&format!("<ul>\n{points}</ul>\n"));
             }
-            Block::Equations(equations, number) => {
-                let tex = escape(&display(equations, *number));
-                body.push_str(&format!("<div class=\"math display\" tabindex=\"0\">{tex}</div>\n"));
-            }
+            Block::Equations(equations, number) => self::equations(&mut body, equations, *number),
             Block::Table(head, rows) => {
                 let cells = |cells: &[Vec<Inline>], tag: &str| -> String {
                     cells.iter().map(|c| format!("<{tag}>{}</{tag}>", inline(c))).collect()
@@ -64,92 +52,69 @@ pub fn render(document: &Document) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
-         <style>{}{}</style>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <style>\n{}{STYLE}</style>\n</head>\n<body>\n\
          <nav aria-label=\"Contents\"><ul>\n{contents}</ul></nav>\n<main>\n{body}</main>\n\
-         <script>{KATEX}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+         <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
         escape(&document.title),
-        fonts(),
-        style_without_fonts(),
+        font(&mathml::characters(&format!("{contents}{body}"))),
     )
 }
 
-/// KaTeX' style without its own font rules, which point to files.
-fn style_without_fonts() -> String {
-    let mut out = String::with_capacity(KATEX_STYLE.len());
-    let mut rest = KATEX_STYLE;
-    while let Some(at) = rest.find("@font-face{") {
-        out.push_str(&rest[..at]);
-        rest = rest[at..].find('}').map_or("", |end| &rest[at + end + 1..]);
+/// A web font with these characters. Without it, the browser's own font for mathematics is used.
+fn font(characters: &BTreeSet<char>) -> String {
+    let Some(tables) = font::subset(FONT, characters) else { return String::new() };
+    let data = woff::base64(&woff::file(&tables));
+    format!("@font-face{{font-family:carom-math;src:url(data:font/woff;base64,{data}) format(\"woff\")}}\n")
+}
+
+/// Equations under each other, aligned at their relations, with their number beside them.
+fn equations(body: &mut String, equations: &[Equation], number: Option<u32>) {
+    let tex = escape(&display(equations, number));
+    body.push_str(&format!("<div class=\"eq\" data-tex=\"{tex}\"><div class=\"rows\" tabindex=\"0\">\n"));
+    for equation in equations {
+        body.push_str("<div>");
+        if !equation.relation.latex.is_empty() {
+            let left = format!("{} {}", equation.left.latex, equation.relation.latex);
+            body.push_str(&format!("<span>{}</span>", mathml::whole(&left)));
+        }
+        body.push_str(&format!("<span>{}</span></div>\n", right(&equation.right)));
     }
-    out.push_str(rest);
-    out
+    body.push_str("</div>");
+    if let Some(number) = number {
+        body.push_str(&format!("<span class=\"number\">({number})</span>"));
+    }
+    body.push_str("</div>\n");
 }
 
-fn fonts() -> String {
-    FONTS
-        .iter()
-        .map(|(family, style, bytes)| {
-            format!(
-                "@font-face{{font-family:{family};font-style:{style};font-weight:400;\
-                 src:url(data:font/woff2;base64,{}) format(\"woff2\")}}",
-                base64(bytes)
-            )
-        })
-        .collect()
-}
-
-/// Base64 with padding.
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0_u32, |w, &b| w << 8 | u32::from(b)) << (8 * (3 - chunk.len()));
-        for k in 0..4 {
-            if k <= chunk.len() {
-                out.push(char::from(LETTERS[(word >> (18 - 6 * k)) as usize & 63]));
-            } else {
-                out.push('=');
+fn right(right: &Right) -> String {
+    match right {
+        Right::Whole(formula) => mathml::breakable(&formula.latex),
+        Right::Matrix(rows) => {
+            let rows: Vec<Vec<&str>> =
+                rows.iter().map(|row| row.iter().map(|f| f.latex.as_str()).collect()).collect();
+            mathml::matrix(&rows)
+        }
+        Right::Terms { latex, .. } => {
+            let mut sum = String::new();
+            for (i, term) in latex.iter().enumerate() {
+                sum.push_str(match (i, term.negative) {
+                    (0, false) => "",
+                    (_, false) => " + ",
+                    (_, true) => " - ",
+                });
+                sum.push_str(&term.text);
             }
+            mathml::breakable(&sum)
         }
     }
-    out
 }
 
 fn inline(text: &[Inline]) -> String {
     text.iter()
         .map(|piece| match piece {
             Inline::Text(text) => escape(text),
-            Inline::Math(formula) => format!("<span class=\"math\">{}</span>", escape(&formula.latex)),
+            Inline::Math(formula) => mathml::breakable(&formula.latex),
             Inline::Code(code) => format!("<code>{}</code>", escape(code)),
         })
         .collect()
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_agrees_with_the_examples_of_its_standard() {
-        for (plain, coded) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-            ("foobar", "Zm9vYmFy"),
-        ] {
-            assert_eq!(base64(plain.as_bytes()), coded);
-        }
-    }
-
-    #[test]
-    fn the_style_points_to_no_file() {
-        assert!(!style_without_fonts().contains("url("));
-        assert!(!KATEX.contains("</script"));
-    }
 }

@@ -1,0 +1,469 @@
+//! Formulas as trees of boxes: what the LaTeX of this program means.
+//!
+//! The language is closed: it is what [`carom_expr`] prints and what the laws of the theory are written in. Atoms have
+//! TeX's classes, because they decide the space between neighbours (the table in *The TeXbook*, chapter 18): operators
+//! and relations bring theirs with them, `sin` stands a thin space away from what it is applied to, and so does a pair
+//! of growing brackets. A minus sign is an operator only between two operands.
+//!
+//! Promise: every formula is read, none is lost. What is not in the language becomes [`Node::Unknown`] and shows.
+
+/// How an atom behaves towards its neighbours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// A letter, a number, a fraction.
+    Ordinary,
+    /// `sin`, ∫
+    Operator,
+    /// `+` between operands.
+    Binary,
+    /// `=`
+    Relation,
+    /// `(`
+    Open,
+    /// `)`
+    Close,
+    /// `,`
+    Punctuation,
+    /// A pair of growing brackets.
+    Inner,
+}
+
+/// A box.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Node {
+    /// A letter or word; `upright` where a single letter would lean.
+    Name {
+        /// What it says.
+        text: String,
+        /// A single letter that does not lean.
+        upright: bool,
+        /// Does it name a function?
+        class: Class,
+    },
+    /// A number.
+    Number(String),
+    /// A sign; `size` in font sizes for `\big`, 0 for signs that do not grow.
+    Sign {
+        /// The character.
+        sign: char,
+        /// Between which neighbours it stands.
+        class: Class,
+        /// A fixed height, in units of the font size.
+        size: Option<f64>,
+    },
+    /// Words.
+    Text(String),
+    /// Space, in units of the font size.
+    Space(f64),
+    /// Side by side.
+    Row(Vec<Node>),
+    /// Above, below; small also in a display.
+    Fraction(Box<Node>, Box<Node>, bool),
+    /// √
+    Root(Box<Node>),
+    /// Base, subscript, superscript.
+    Scripts(Box<Node>, Option<Box<Node>>, Option<Box<Node>>),
+    /// A mark over a letter.
+    Accent(Box<Node>, char),
+    /// Brackets as high as what is between them.
+    Fenced(char, Vec<Node>, char),
+    /// A matrix in growing brackets, row by row.
+    Matrix(Vec<Vec<Node>>),
+    /// Not of this language.
+    Unknown(String),
+}
+
+impl Node {
+    /// The class that decides the space around it.
+    pub fn class(&self) -> Option<Class> {
+        match self {
+            Node::Name { class, .. } | Node::Sign { class, .. } => Some(*class),
+            Node::Scripts(base, ..) => base.class(),
+            Node::Fenced(..) | Node::Matrix(_) => Some(Class::Inner),
+            Node::Space(_) => None,
+            _ => Some(Class::Ordinary),
+        }
+    }
+}
+
+/// A thin space.
+const THIN: f64 = 3.0 / 18.0;
+
+/// The boxes of a formula, with the space that TeX puts between them.
+pub fn read(latex: &str) -> Vec<Node> {
+    let mut reader = Reader { rest: latex };
+    let mut nodes = Vec::new();
+    loop {
+        nodes.extend(reader.row());
+        match reader.next() {
+            // A bracket too many.
+            Some(token) => nodes.push(Node::Unknown(token.to_string())),
+            None => return spaced(nodes),
+        }
+    }
+}
+
+/// Signs without a meaning between operands become ordinary, and thin spaces are put where classes ask for them.
+fn spaced(nodes: Vec<Node>) -> Vec<Node> {
+    let mut out: Vec<Node> = Vec::with_capacity(nodes.len());
+    let mut before: Option<Class> = None;
+    for mut node in nodes {
+        if node.class() == Some(Class::Binary)
+            && matches!(
+                before,
+                None | Some(
+                    Class::Binary | Class::Operator | Class::Relation | Class::Open | Class::Punctuation
+                )
+            )
+        {
+            unary(&mut node);
+        }
+        if let (Some(left), Some(right)) = (before, node.class())
+            && thin(left, right)
+            && !matches!(out.last(), Some(Node::Space(_)))
+        {
+            out.push(Node::Space(THIN));
+        }
+        before = node.class().or(before);
+        match (out.last_mut(), &node) {
+            (Some(Node::Space(width)), Node::Space(more)) => *width += more,
+            _ => out.push(node),
+        }
+    }
+    out
+}
+
+fn unary(node: &mut Node) {
+    match node {
+        Node::Sign { class, .. } => *class = Class::Ordinary,
+        Node::Scripts(base, ..) => unary(base),
+        _ => {}
+    }
+}
+
+fn thin(left: Class, right: Class) -> bool {
+    use Class::*;
+    match (left, right) {
+        (Ordinary | Close | Inner, Operator) | (Operator, Ordinary | Operator | Inner) => true,
+        (Ordinary | Close | Inner, Inner) | (Inner, Ordinary | Open) => true,
+        _ => false,
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    /// The next token: a command with its backslash, or a character.
+    fn peek(&mut self) -> Option<&'a str> {
+        self.rest = self.rest.trim_start();
+        let mut chars = self.rest.char_indices();
+        let (_, first) = chars.next()?;
+        let end = match (first, chars.next()) {
+            ('\\', Some((at, c))) if !c.is_ascii_alphabetic() => at + c.len_utf8(),
+            ('\\', Some(_)) => {
+                self.rest[1..].find(|c: char| !c.is_ascii_alphabetic()).map_or(self.rest.len(), |n| n + 1)
+            }
+            (c, _) => c.len_utf8(),
+        };
+        Some(&self.rest[..end])
+    }
+
+    fn next(&mut self) -> Option<&'a str> {
+        let token = self.peek()?;
+        self.rest = &self.rest[token.len()..];
+        Some(token)
+    }
+
+    /// Boxes up to a closing brace, `\right`, the end of a cell of a matrix or the end.
+    fn row(&mut self) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        while let Some(token) = self.peek() {
+            if matches!(token, "}" | "&" | r"\\" | r"\right" | r"\end") {
+                break;
+            }
+            self.next();
+            let base = self.nucleus(token);
+            nodes.push(self.scripts(base));
+        }
+        spaced(nodes)
+    }
+
+    fn scripts(&mut self, base: Node) -> Node {
+        let (mut sub, mut sup): (Option<Box<Node>>, Option<Box<Node>>) = (None, None);
+        while let Some(token) = self.peek() {
+            match token {
+                "_" if sub.is_none() => {
+                    self.next();
+                    sub = Some(Box::new(self.argument()));
+                }
+                "^" if sup.is_none() => {
+                    self.next();
+                    sup = Some(Box::new(self.argument()));
+                }
+                "'" if sup.is_none() => {
+                    let mut primes = 0;
+                    while self.peek() == Some("'") {
+                        self.next();
+                        primes += 1;
+                    }
+                    let prime = Node::Sign { sign: '′', class: Class::Ordinary, size: None };
+                    sup = Some(Box::new(row(vec![prime; primes])));
+                }
+                _ => break,
+            }
+        }
+        if sub.is_none() && sup.is_none() { base } else { Node::Scripts(Box::new(base), sub, sup) }
+    }
+
+    /// A group in braces, or one token.
+    fn argument(&mut self) -> Node {
+        match self.next() {
+            Some("{") => row(self.group()),
+            Some(digit) if digit.chars().all(|c| c.is_ascii_digit()) => Node::Number(digit.to_string()),
+            Some(token) => self.nucleus(token),
+            None => Node::Unknown(String::new()),
+        }
+    }
+
+    /// What follows an opening brace, up to its closing one.
+    fn group(&mut self) -> Vec<Node> {
+        let nodes = self.row();
+        if self.peek() == Some("}") {
+            self.next();
+        }
+        nodes
+    }
+
+    fn nucleus(&mut self, token: &'a str) -> Node {
+        let first = token.chars().next().unwrap_or(' ');
+        match token {
+            "{" => Node::Row(self.group()),
+            r"\frac" | r"\tfrac" => {
+                let (above, below) = (self.argument(), self.argument());
+                Node::Fraction(Box::new(above), Box::new(below), token == r"\tfrac")
+            }
+            r"\sqrt" => Node::Root(Box::new(self.argument())),
+            r"\dot" => Node::Accent(Box::new(self.argument()), '˙'),
+            r"\ddot" => Node::Accent(Box::new(self.argument()), '¨'),
+            r"\text" => Node::Text(self.words()),
+            r"\mathrm" => name(&self.words(), Class::Ordinary),
+            r"\operatorname" => name(&self.words(), Class::Operator),
+            r"\mathcal" => Node::Name {
+                text: self.words().chars().map(script).collect(),
+                upright: true,
+                class: Class::Ordinary,
+            },
+            r"\left" => {
+                let open = self.delimiter();
+                let inner = self.row();
+                self.next();
+                let close = self.delimiter();
+                Node::Fenced(open, inner, close)
+            }
+            r"\begin" => self.matrix(),
+            r"\bigl" | r"\bigr" | r"\Bigl" | r"\Bigr" => {
+                let class = if token.ends_with('l') { Class::Open } else { Class::Close };
+                let size = Some(if token.starts_with(r"\b") { 1.2 } else { 1.8 });
+                Node::Sign { sign: self.delimiter(), class, size }
+            }
+            _ if first == '\\' => command(token),
+            _ if first.is_ascii_digit() || (first == '.' && self.digit_follows()) => self.number(token),
+            _ => character(first),
+        }
+    }
+
+    /// What follows `\begin`: a matrix, the only environment there is.
+    fn matrix(&mut self) -> Node {
+        let kind = self.words();
+        let mut rows = vec![vec![row(self.row())]];
+        loop {
+            match self.next() {
+                Some("&") => {
+                    let cell = row(self.row());
+                    rows.last_mut().into_iter().for_each(|r| r.push(cell.clone()));
+                }
+                Some(r"\\") => rows.push(vec![row(self.row())]),
+                _ => break,
+            }
+        }
+        self.words();
+        if kind == "pmatrix" { Node::Matrix(rows) } else { Node::Unknown(kind) }
+    }
+
+    fn digit_follows(&self) -> bool {
+        self.rest.starts_with(|c: char| c.is_ascii_digit())
+    }
+
+    fn number(&mut self, start: &str) -> Node {
+        let mut text = start.to_string();
+        while let Some(c) = self.rest.chars().next() {
+            let point = c == '.' && self.rest[1..].starts_with(|c: char| c.is_ascii_digit());
+            if !c.is_ascii_digit() && !point {
+                break;
+            }
+            text.push(c);
+            self.rest = &self.rest[1..];
+        }
+        Node::Number(text)
+    }
+
+    fn delimiter(&mut self) -> char {
+        match self.next() {
+            Some(r"\lvert" | r"\rvert") => '|',
+            Some(r"\{") => '{',
+            Some(r"\}") => '}',
+            Some(token) => token.chars().next().unwrap_or(' '),
+            None => ' ',
+        }
+    }
+
+    /// Words in braces, with what LaTeX escapes put back.
+    fn words(&mut self) -> String {
+        let mut out = String::new();
+        if self.peek() != Some("{") {
+            return self.next().unwrap_or("").to_string();
+        }
+        self.next();
+        let mut chars = self.rest.chars();
+        let mut depth = 0;
+        while let Some(c) = chars.next() {
+            match c {
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                '{' => depth += 1,
+                '\\' => {
+                    let after = chars.as_str();
+                    let length = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
+                    match &after[..length] {
+                        "" => out.extend(chars.next()),
+                        named => {
+                            out.push(match named {
+                                "textbackslash" => '\\',
+                                "textasciitilde" => '~',
+                                "textasciicircum" => '^',
+                                _ => '?',
+                            });
+                            chars = after[length..].chars();
+                        }
+                    }
+                }
+                c => out.push(c),
+            }
+        }
+        self.rest = chars.as_str();
+        out
+    }
+}
+
+/// One box instead of a row of one.
+fn row(mut nodes: Vec<Node>) -> Node {
+    match nodes.len() {
+        1 => nodes.remove(0),
+        _ => Node::Row(nodes),
+    }
+}
+
+fn name(text: &str, class: Class) -> Node {
+    let upright = text.chars().count() == 1;
+    Node::Name { text: text.to_string(), upright, class }
+}
+
+fn character(c: char) -> Node {
+    use Class::*;
+    let (sign, class) = match c {
+        '+' => ('+', Binary),
+        '-' => ('−', Binary),
+        '*' => ('∗', Binary),
+        '=' | '<' | '>' | ':' => (c, Relation),
+        '(' | '[' => (c, Open),
+        ')' | ']' => (c, Close),
+        ',' | ';' => (c, Punctuation),
+        '/' | '|' | '!' | '.' => (c, Ordinary),
+        c if c.is_alphabetic() => {
+            return Node::Name { text: c.to_string(), upright: false, class: Ordinary };
+        }
+        c => return Node::Unknown(c.to_string()),
+    };
+    Node::Sign { sign, class, size: None }
+}
+
+/// Commands that stand for a letter or a sign.
+fn command(token: &str) -> Node {
+    use Class::*;
+    let sign = |sign, class| Node::Sign { sign, class, size: None };
+    match token {
+        r"\," => Node::Space(THIN),
+        r"\;" => Node::Space(5.0 / 18.0),
+        r"\!" => Node::Space(-THIN),
+        r"\ " => Node::Space(0.25),
+        r"\quad" => Node::Space(1.0),
+        r"\qquad" => Node::Space(2.0),
+        r"\cdot" => sign('⋅', Binary),
+        r"\pm" => sign('±', Binary),
+        r"\ast" => sign('∗', Ordinary),
+        r"\circ" => sign('∘', Ordinary),
+        r"\top" => sign('⊤', Ordinary),
+        r"\perp" => sign('⊥', Ordinary),
+        r"\ge" => sign('≥', Relation),
+        r"\le" => sign('≤', Relation),
+        r"\ne" | r"\neq" => sign('≠', Relation),
+        r"\in" => sign('∈', Relation),
+        r"\leftarrow" => sign('←', Relation),
+        r"\to" | r"\rightarrow" => sign('→', Relation),
+        r"\leftrightarrow" => sign('↔', Relation),
+        r"\Longrightarrow" => sign('⟹', Relation),
+        r"\mapsto" => sign('↦', Relation),
+        r"\int" => sign('∫', Operator),
+        r"\sum" => sign('∑', Operator),
+        r"\{" => sign('{', Open),
+        r"\}" => sign('}', Close),
+        r"\langle" => sign('⟨', Open),
+        r"\rangle" => sign('⟩', Close),
+        r"\lvert" => sign('|', Open),
+        r"\rvert" => sign('|', Close),
+        r"\partial" => Node::Name { text: "∂".to_string(), upright: false, class: Ordinary },
+        r"\sin" | r"\cos" | r"\tan" | r"\sinh" | r"\cosh" | r"\tanh" | r"\arcsin" | r"\arccos"
+        | r"\arctan" | r"\ln" | r"\exp" | r"\det" | r"\ker" | r"\min" | r"\max" => {
+            name(&token[1..], Operator)
+        }
+        _ => match greek(&token[1..]) {
+            // Capitals stand upright, as in TeX.
+            Some(letter) => {
+                Node::Name { text: letter.to_string(), upright: letter.is_uppercase(), class: Ordinary }
+            }
+            None => Node::Unknown(token.to_string()),
+        },
+    }
+}
+
+/// Letters by their names in TeX.
+fn greek(name: &str) -> Option<char> {
+    const NAMES: &str = "alpha α beta β gamma γ delta δ varepsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ \
+        nu ν xi ξ pi π rho ρ sigma σ varsigma ς tau τ upsilon υ phi ϕ varphi φ chi χ psi ψ omega ω vartheta ϑ \
+        Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Upsilon Υ Phi Φ Psi Ψ Omega Ω";
+    let mut words = NAMES.split_ascii_whitespace();
+    while let (Some(word), Some(letter)) = (words.next(), words.next()) {
+        if word == name {
+            return letter.chars().next();
+        }
+    }
+    None
+}
+
+/// A capital in script.
+fn script(c: char) -> char {
+    match c {
+        'B' => 'ℬ',
+        'E' => 'ℰ',
+        'F' => 'ℱ',
+        'H' => 'ℋ',
+        'I' => 'ℐ',
+        'L' => 'ℒ',
+        'M' => 'ℳ',
+        'R' => 'ℛ',
+        'A'..='Z' => char::from_u32(0x1D49C + (c as u32 - 'A' as u32)).unwrap_or(c),
+        c => c,
+    }
+}
