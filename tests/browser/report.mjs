@@ -1,4 +1,5 @@
-// Opens carom's derivation reports in a real browser: the mathematics is rendered, nothing is fetched, nothing complains.
+// Opens carom's derivation reports in a real browser: the mathematics is drawn with the font of the page, brackets grow,
+// copying gives LaTeX, nothing is fetched, nothing complains.
 //
 // usage: node report.mjs DIR     for every NAME.html in DIR
 // needs: playwright-core, and a Chromium at $CHROMIUM or /usr/bin/chromium
@@ -19,15 +20,41 @@ for (const file of files) {
     page.on("pageerror", (e) => wrong.push(e.message));
     page.on("request", (r) => { if (!/^(file|data|about):/.test(r.url())) wrong.push("asks the network for " + r.url()); });
     await page.goto(pathToFileURL(join(directory, file)).href);
-    await page.waitForFunction(() => document.querySelectorAll(".katex").length > 5);
-    const errors = await page.$$eval(".katex-error", (all) => all.map((e) => e.title || e.textContent));
-    for (const e of errors) wrong.push("KaTeX: " + e);
-    const raw = await page.evaluate(() => {
-      const copy = document.body.cloneNode(true);
-      copy.querySelectorAll(".katex, script, style, annotation").forEach((e) => e.remove());
-      return /\\(frac|dot|partial|mathrm|left|begin)\b/.exec(copy.textContent)?.[0];
+    await page.evaluate(() => document.fonts.ready);
+    const seen = await page.evaluate(() => {
+      const box = (e) => e.getBoundingClientRect();
+      const all = [...document.querySelectorAll("math")];
+      const text = document.body.cloneNode(true);
+      text.querySelectorAll("script, style").forEach((e) => e.remove());
+      const matrix = document.querySelector("mtable");
+      const fraction = document.querySelector(".eq mfrac");
+      return {
+        formulas: all.length,
+        empty: all.filter((m) => box(m).width === 0 || box(m).height === 0).length,
+        errors: document.querySelectorAll("merror").length,
+        font: [...document.fonts].some((f) => f.family === "carom-math" && f.status === "loaded"),
+        raw: /\\(frac|dot|partial|mathrm|left|begin)\b/.exec(text.textContent)?.[0],
+        // A bracket is as high as its matrix, a numerator stands above its denominator.
+        bracket: matrix ? box(matrix.previousElementSibling).height / box(matrix).height : 1,
+        fraction: fraction ? box(fraction.children[1]).top >= box(fraction.children[0]).bottom - 1 : true,
+      };
     });
-    if (raw) wrong.push(`raw TeX is left: ${raw}`);
+    if (seen.formulas <= 20) wrong.push(`only ${seen.formulas} formulas`);
+    if (seen.empty) wrong.push(`${seen.empty} formulas are not drawn`);
+    if (seen.errors) wrong.push(`${seen.errors} errors in MathML`);
+    if (!seen.font) wrong.push("the font of the page is not used");
+    if (seen.raw) wrong.push(`raw TeX is left: ${seen.raw}`);
+    if (seen.bracket < 0.9 || seen.bracket > 1.6) wrong.push(`a bracket is ${seen.bracket} times as high as its matrix`);
+    if (!seen.fraction) wrong.push("a fraction is not stacked");
+    const copied = await page.evaluate(() => {
+      const equation = document.querySelector(".eq");
+      getSelection().selectAllChildren(equation.parentNode);
+      const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+      document.dispatchEvent(event);
+      getSelection().removeAllRanges();
+      return event.clipboardData.getData("text/plain").includes(equation.dataset.tex);
+    });
+    if (!copied) wrong.push("copying does not give LaTeX");
     const scroll = await page.evaluate(() => document.documentElement.scrollWidth);
     if (scroll > width) wrong.push(`scrolls sideways at ${width} px (${scroll} px)`);
     for (const text of wrong) console.log(`${file} at ${width} px: ${text}`);

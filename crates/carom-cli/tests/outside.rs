@@ -146,6 +146,13 @@ fn every_formula_of_every_gallery_model_is_read_by_katex() {
         carom(&["derive", name, "-o", &file]).expect(0);
         files.push(file);
     }
+    // Names that LaTeX and the theory use themselves.
+    let model = "coordinates = [\"lambda\", \"L\", \"in\"]\n[parameters]\nI = 2.0\nE = 1.0\nsigma = 3.0\nA = 0.5\n\
+                 [energy]\nkinetic = \"I/2*lambda'^2 + E/2*L'^2 + sigma/2*in'^2\"\npotential = \"A*lambda*L + in^2\"\n\
+                 [wall.a_b]\ngap = \"L + 1\"\n[wall.\"50% & #1\"]\ngap = \"in + 4\"\n";
+    fs::write(folder.path().join("names.toml"), model).unwrap();
+    carom_in(folder.path(), &["derive", "names.toml", "-o", "names.md"]).expect(0);
+    files.push(folder.path().join("names.md").display().to_string());
     node("katex.mjs", &files);
 }
 

@@ -32,7 +32,7 @@ pub enum Style {
     Text,
     /// For a terminal: Greek letters, dots, superscripts.
     Unicode,
-    /// For LaTeX and KaTeX.
+    /// For LaTeX, and for pages.
     Latex,
     /// For SymPy; exact numbers stay exact.
     Sympy,

@@ -1,4 +1,4 @@
-//! Prints the derivation report of a model file: `report MODEL.toml [text|markdown|latex|html|json|sympy|rust|c|formulas]`.
+//! Prints the derivation report of a model file: `report MODEL.toml [text|markdown|latex|html|json|sympy|rust|c]`.
 
 use carom_mech::{Draft, derive};
 use carom_show::report;
@@ -27,12 +27,6 @@ fn main() {
         "sympy" => print!("{}", report::sympy(&mechanics)),
         "rust" => print!("{}", report::rust(&mechanics)),
         "c" => print!("{}", report::c(&mechanics)),
-        "formulas" => {
-            // One per line, as JSON strings of the form the checker reads.
-            for (latex, display) in report::latex_formulas(&mechanics) {
-                println!("{}{}", if display { "D" } else { "I" }, latex.replace('\n', " "));
-            }
-        }
         _ => print!("{}", report::text(&mechanics, 100)),
     }
 }

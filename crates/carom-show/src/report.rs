@@ -79,31 +79,3 @@ pub fn latex(mechanics: &Mechanics) -> String {
 pub fn html(mechanics: &Mechanics) -> String {
     html::render(&document(mechanics))
 }
-
-/// Every formula of the report as LaTeX, displayed ones first: what a checker of LaTeX needs to see.
-pub fn latex_formulas(mechanics: &Mechanics) -> Vec<(String, bool)> {
-    use document::{Block, Inline};
-    let document = document(mechanics);
-    let mut displayed = Vec::new();
-    let mut inline = Vec::new();
-    let mut collect = |text: &[Inline]| {
-        for piece in text {
-            if let Inline::Math(formula) = piece {
-                inline.push((formula.latex.clone(), false));
-            }
-        }
-    };
-    for block in &document.blocks {
-        match block {
-            Block::Heading(_, text) | Block::Paragraph(text) => collect(text),
-            Block::List(points) => points.iter().for_each(|p| collect(p)),
-            Block::Table(head, rows) => {
-                head.iter().for_each(|c| collect(c));
-                rows.iter().flatten().for_each(|c| collect(c));
-            }
-            Block::Equations(equations, number) => displayed.push((latex::display(equations, *number), true)),
-        }
-    }
-    displayed.extend(inline);
-    displayed
-}

@@ -1,4 +1,4 @@
-//! Joining pieces as LaTeX, in what KaTeX and amsmath both understand.
+//! Joining pieces as LaTeX, in what amsmath and the usual readers of LaTeX in pages understand.
 
 use super::linear;
 use super::piece::{Level, Piece};

@@ -49,7 +49,7 @@ mod tests {
                 assert!(face.glyph_index(c).is_some(), "{c} is missing");
             }
         }
-        // Digits are as wide as in the common sans-serif fonts, so SVG text fits where it was measured.
-        assert!((advance('0', false) - 0.556).abs() < 1e-3);
+        // Digits are at least as wide as in the common sans-serif fonts, so SVG text fits where it was measured.
+        assert!((0.556..0.58).contains(&advance('0', false)));
     }
 }

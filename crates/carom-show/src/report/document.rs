@@ -8,7 +8,7 @@ use carom_expr::Term;
 pub struct Formula {
     /// For a terminal.
     pub unicode: String,
-    /// For LaTeX and KaTeX.
+    /// For LaTeX, and for pages.
     pub latex: String,
     /// Roughly how many characters wide the LaTeX is when typeset.
     pub width: usize,
@@ -60,7 +60,7 @@ pub enum Right {
     Terms {
         /// For a terminal.
         unicode: Vec<Term>,
-        /// For LaTeX and KaTeX.
+        /// For LaTeX, and for pages.
         latex: Vec<Term>,
     },
     /// A matrix, row by row.

@@ -53,7 +53,7 @@ pub fn render(document: &Document) -> String {
     out
 }
 
-/// Displayed equations, for `\[ \]` and for KaTeX alike.
+/// Displayed equations, for `\[ \]` and for readers of LaTeX in pages alike.
 pub fn display(equations: &[Equation], number: Option<u32>) -> String {
     let mut lines: Vec<String> = Vec::new();
     for equation in equations {

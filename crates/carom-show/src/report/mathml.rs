@@ -4,7 +4,7 @@
 //! or an operator on its outermost level, a line may end, as it may in TeX. What TeX says about space and size is said
 //! with the few attributes of MathML Core; everything else is left to its operator dictionary.
 
-use super::tex::{Class, Node, read};
+use super::tex::{Class, Node, THIN, read};
 use std::collections::BTreeSet;
 
 /// Formulas with at most so many letters and signs stay in one piece: they fit a line of any screen.
@@ -118,6 +118,8 @@ fn write(out: &mut String, node: &Node, place: Place) {
         Node::Number(text) => out.push_str(&format!("<mn>{text}</mn>")),
         Node::Sign { sign, class, size } => out.push_str(&operator(*sign, *class, *size, place)),
         Node::Text(text) => out.push_str(&format!("<mtext>{}</mtext>", escape(&text.replace(' ', "\u{a0}")))),
+        // A thin space is what the style sheet makes of a space without a width: there are many.
+        Node::Space(width) if *width == THIN => out.push_str("<mspace/>"),
         Node::Space(width) => out.push_str(&format!("<mspace width=\"{}em\"/>", short(*width))),
         Node::Row(nodes) => match &nodes[..] {
             [only] => write(out, only, place),

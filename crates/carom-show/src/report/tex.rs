@@ -86,8 +86,8 @@ impl Node {
     }
 }
 
-/// A thin space.
-const THIN: f64 = 3.0 / 18.0;
+/// A thin space, in units of the font size.
+pub const THIN: f64 = 3.0 / 18.0;
 
 /// The boxes of a formula, with the space that TeX puts between them.
 pub fn read(latex: &str) -> Vec<Node> {
