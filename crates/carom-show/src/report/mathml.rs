@@ -265,3 +265,45 @@ fn italic(c: char) -> char {
         c => c,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_written_as_mathml_core() {
+        for (latex, mathml) in [
+            (r"\frac{1}{2} m", "<mfrac><mn>1</mn><mn>2</mn></mfrac><mi>m</mi>"),
+            (
+                r"\dot{\theta}_{1}",
+                "<msub><mover accent=\"true\"><mi>θ</mi><mo>˙</mo></mover><mn>1</mn></msub>",
+            ),
+            (r"\sin(x)", "<mi>sin</mi><mo stretchy=\"false\">(</mo><mi>x</mi><mo stretchy=\"false\">)</mo>"),
+            (r"a = -b", "<mi>a</mi><mo>=</mo><mo form=\"prefix\">−</mo><mi>b</mi>"),
+            (r"x =", "<mi>x</mi><mo form=\"infix\">=</mo>"),
+            (r"\mathrm{A}^{\top}", "<msup><mi mathvariant=\"normal\">A</mi><mo>⊤</mo></msup>"),
+            (r"\text{a_b < c}", "<mtext>a_b\u{a0}&lt;\u{a0}c</mtext>"),
+            (r"\sqrt{x + 1}", "<msqrt><mi>x</mi><mo>+</mo><mn>1</mn></msqrt>"),
+        ] {
+            assert_eq!(whole(latex), format!("<math>{mathml}</math>"), "{latex}");
+        }
+    }
+
+    #[test]
+    fn a_long_formula_may_be_broken_outside_of_brackets_only() {
+        let long = r"x = (a + b + c)(d + e + f) + (g - h)(i + j + k + l) - 2 \cdot 10^{9} m";
+        let pieces: Vec<String> = breakable(long).split("<wbr>").map(str::to_string).collect();
+        assert_eq!(pieces.len(), 4, "{pieces:?}");
+        for piece in &pieces {
+            assert_eq!(piece.matches('(').count(), piece.matches(')').count(), "{piece}");
+        }
+        assert!(pieces[2].starts_with("<math><mo form=\"infix\">+</mo>"), "{}", pieces[2]);
+        assert!(!breakable("x = a + b").contains("<wbr>"));
+    }
+
+    #[test]
+    fn the_font_of_a_page_gets_the_letters_as_they_are_drawn() {
+        let found = characters(&whole(r"x \sqrt{\theta} \mathrm{ab} < 2"));
+        assert_eq!(found, "𝑥𝜃√ab<2".chars().collect());
+    }
+}

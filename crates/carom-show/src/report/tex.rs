@@ -143,11 +143,12 @@ fn unary(node: &mut Node) {
 
 fn thin(left: Class, right: Class) -> bool {
     use Class::*;
-    match (left, right) {
-        (Ordinary | Close | Inner, Operator) | (Operator, Ordinary | Operator | Inner) => true,
-        (Ordinary | Close | Inner, Inner) | (Inner, Ordinary | Open) => true,
-        _ => false,
-    }
+    matches!(
+        (left, right),
+        (Ordinary | Close | Inner, Operator | Inner)
+            | (Operator, Ordinary | Operator | Inner)
+            | (Inner, Ordinary | Open)
+    )
 }
 
 struct Reader<'a> {
@@ -465,5 +466,49 @@ fn script(c: char) -> char {
         'R' => 'ℛ',
         'A'..='Z' => char::from_u32(0x1D49C + (c as u32 - 'A' as u32)).unwrap_or(c),
         c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn classes(latex: &str) -> Vec<Option<Class>> {
+        read(latex).iter().map(Node::class).collect()
+    }
+
+    #[test]
+    fn a_minus_sign_is_an_operator_only_between_operands() {
+        use Class::*;
+        assert_eq!(classes("-a - b"), [Ordinary, Ordinary, Binary, Ordinary].map(Some));
+        assert_eq!(classes("a = -b"), [Ordinary, Relation, Ordinary, Ordinary].map(Some));
+        assert_eq!(classes("(-b)"), [Open, Ordinary, Ordinary, Close].map(Some));
+    }
+
+    #[test]
+    fn functions_stand_a_thin_space_away_but_not_from_their_brackets() {
+        let thin = |latex| read(latex).iter().filter(|n| matches!(n, Node::Space(w) if *w == THIN)).count();
+        assert_eq!(thin(r"l \sin \theta"), 2);
+        assert_eq!(thin(r"l \sin(\theta)"), 1);
+        assert_eq!(thin(r"\sin^{2}\theta"), 1);
+        assert_eq!(thin(r"m \left(a\right) n"), 2);
+        assert_eq!(thin(r"a \, \sin(x)"), 1);
+        assert_eq!(thin("m l"), 0);
+    }
+
+    #[test]
+    fn scripts_and_arguments_are_groups_or_single_tokens() {
+        assert_eq!(read(r"\tfrac12 t_0^{2}"), read(r"\tfrac{1}{2} t_{0}^2"));
+        assert_eq!(read(r"\dot q"), read(r"\dot{q}"));
+        assert_eq!(read("12.5"), [Node::Number("12.5".to_string())]);
+    }
+
+    #[test]
+    fn what_is_not_of_the_language_shows() {
+        assert_eq!(read(r"\foo"), [Node::Unknown(r"\foo".to_string())]);
+        assert!(read("a }").contains(&Node::Unknown("}".to_string())));
+        for unfinished in [r"\frac{1", r"\left(", "{", "x_", r"\text{a", r"\begin{pmatrix} a &", "\\"] {
+            read(unfinished);
+        }
     }
 }
