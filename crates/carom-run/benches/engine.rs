@@ -5,8 +5,8 @@ mod systems;
 
 use carom_expr::Dag;
 use carom_run::engine::{
-    Duty, Ensemble, Flow, Handler, LaneStart, LaneStep, Leave, Ledger, System, Tape, Taylor, Time, Verdict,
-    horner,
+    Duty, Ensemble, Extent, Flow, Handler, LaneStart, LaneStep, Leave, Ledger, System, Tape, Taylor, Time,
+    Verdict, horner,
 };
 use std::time::Instant;
 
@@ -96,9 +96,12 @@ fn trajectory(flow: &mut Flow, taylor: &Taylor, start: &[f64; 4]) -> (u32, u32, 
     let before = energy(&x);
     let (mut t, end) = (Time::new(0.0), Time::new(10.0));
     let (mut steps, mut impacts, mut touching) = (0, 0, false);
+    let mut extent = Extent::new(4, 1);
     while t < end {
         flow.jet(t, &x).unwrap();
-        let mut h = taylor.step_size(flow).min(end.minus(t));
+        let natural = taylor.step_size(flow, &extent);
+        extent.see(flow, natural);
+        let mut h = natural.min(end.minus(t));
         let root = hit(flow.watched(0), h, touching);
         h = root.unwrap_or(h);
         flow.state_at(h, &mut x);

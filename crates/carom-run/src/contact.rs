@@ -34,8 +34,8 @@ pub(crate) fn leading(c: &[f64], from: usize, h: f64, size: f64) -> Option<(usiz
 impl Run<'_> {
     /// A step that says which coefficients matter: the one the series allow, within the time left.
     pub fn natural_step(&self) -> f64 {
-        let h = self.taylor.step_size(self.flow());
-        let left = self.until.minus(self.time);
+        let h = self.taylor.step_size(self.flow(), &self.extent);
+        let left = self.in_units(self.until.minus(self.time));
         if h.is_finite() && h > 0.0 { h.min(left.max(h * 1e-3)) } else { left.clamp(1e-300, 1.0) }
     }
 

@@ -42,11 +42,7 @@ impl Run<'_> {
             }
         }
         let (order, what) = self.lost_derivative().unwrap_or((0, "a quantity of the model".into()));
-        let near = match self.nearest_singularity() {
-            Some((formula, edge)) if formula == what => format!("it is singular at {edge}"),
-            Some((formula, edge)) => format!("{formula} is singular at {edge}"),
-            None => "the motion runs away, or is not smooth here".to_owned(),
-        };
+        let near = self.near_singularity(&what);
         match order {
             0 => format!("{what} {LOST}; {near}"),
             1 => format!("the rate of {what} {LOST}; {near}"),
@@ -57,7 +53,7 @@ impl Run<'_> {
     /// The same for a step whose end is no state; it is not taken.
     pub fn not_finite_after(&self, h: f64, end: &[f64]) -> Halt {
         let k = end.iter().position(|x| !x.is_finite()).unwrap_or(0);
-        let at = self.time.plus(h).value();
+        let at = self.time.plus(h * self.unit).value();
         Halt::new(StopReason::NotFinite, format!("{} {LOST} after the step to t = {at:?}", self.variable(k)))
     }
 
@@ -166,17 +162,43 @@ impl Run<'_> {
 
     /// The end of a motion whose steps became too small for time.
     pub fn singular_step(&self, h: f64) -> Halt {
-        let near = match self.nearest_singularity() {
+        let what = self.steepest();
+        let near = self.near_singularity(&what);
+        Halt::new(
+            StopReason::Singular,
+            format!("the step size fell to {h:.1e} for the sake of {what}; {near}"),
+        )
+    }
+
+    /// What the series say about the singularity ahead, where `what` is steepest.
+    fn near_singularity(&self, what: &str) -> String {
+        match self.nearest_singularity() {
+            Some((formula, edge)) if formula == what => format!("it is singular at {edge}"),
             Some((formula, edge)) => format!("{formula} is singular at {edge}"),
-            None => "the motion runs into a singularity".to_owned(),
-        };
-        Halt::new(StopReason::Singular, format!("the step size fell to {h:.1e}: {near}"))
+            None => "the motion runs away, or is not smooth here".to_owned(),
+        }
+    }
+
+    /// Whose last coefficient is the largest, by its scale.
+    fn steepest(&self) -> String {
+        let n = self.size();
+        let m = &self.program.mechanics;
+        let first = self.program.watched(&self.key).event;
+        let (state, watched) = self.taylor.steepest(self.flow(), &self.extent);
+        match (state, watched) {
+            (_, Some(w)) if w < m.walls.len() => format!("the gap of wall `{}`", m.walls[w].name),
+            (_, Some(w)) if (first..first + m.events.len()).contains(&w) => {
+                format!("the function of event `{}`", m.model.events[w - first].name)
+            }
+            (k, _) if (n..2 * n).contains(&k) && !self.is_hamiltonian() => self.variable(k - n),
+            (k, _) => self.variable(k),
+        }
     }
 
     /// The singularity of a formula that is reached first at the present rates, if that is very soon: which formula, where.
     fn nearest_singularity(&self) -> Option<(String, String)> {
         let flow = self.spaces.series()?;
-        let rates: Vec<f64> = (0..self.state.len()).map(|i| flow.coefficient(i, 1)).collect();
+        let rates: Vec<f64> = (0..self.state.len()).map(|i| flow.rate(i)).collect();
         let t = self.time.value();
         let span = t.abs().max(self.options.until - self.options.start.time);
         // u̇ by a difference over a time in which u hardly bends.

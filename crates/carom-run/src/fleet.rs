@@ -292,6 +292,8 @@ impl<'p> Crew<'_, 'p> {
         run.steps = ledger.steps;
         run.squeeze.set_largest(ledger.peak);
         run.smooth_steps = ledger.smooth;
+        run.extent.clone_from(&ledger.extent);
+        run.unit = ledger.unit;
         (run.worst_energy, run.energy_scale) = (ledger.worst, ledger.scale);
         for (kept, seen) in run.greatest_sizes().zip(&ledger.greatest) {
             *kept = *seen;
@@ -308,6 +310,8 @@ impl<'p> Crew<'_, 'p> {
         ledger.sides.iter_mut().zip(sides).for_each(|(side, sign)| *side = sign);
         ledger.peak = run.squeeze.largest();
         ledger.smooth = run.smooth_steps;
+        ledger.extent.clone_from(&run.extent);
+        ledger.unit = run.unit;
         ledger.expected = run.expected_energy;
         (ledger.worst, ledger.scale) = (run.worst_energy, run.energy_scale);
         for (kept, seen) in ledger.greatest.iter_mut().zip(run.greatest_sizes()) {

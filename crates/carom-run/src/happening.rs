@@ -130,7 +130,7 @@ impl Run<'_> {
             best = (wall_at, Some(Happening::Wall(w)));
         }
         for &(s, wall) in grazes.iter().filter(|g| g.0 <= best.0) {
-            let time = self.time.plus(s).value();
+            let time = self.time.plus(s * self.unit).value();
             let known = self
                 .motion
                 .grazes

@@ -76,6 +76,7 @@ impl<'p> Run<'p> {
             self.state.push(0.0);
         }
         self.program = program;
+        self.extent.keep(2 * program.size(), program.state.len(), program.followed());
         self.held = held;
         let n = self.size();
         let mut frame = Frame::new(&program.frame, &program.layout);

@@ -50,6 +50,7 @@ impl Run<'_> {
                 work: self.program.has_work.then(|| 2 * self.size()),
             }),
             drift: DRIFT,
+            followed: walls + others,
             smooth: Some(Smooth { variables: 2 * self.size(), part: SMOOTH, steps: STIFF_STEPS }),
             ..Duty::default()
         };
@@ -122,7 +123,7 @@ impl Run<'_> {
             if wall.closed && self.held != Some(w) {
                 kept.gap_rate[w] = kept.gap_rate[w].max(flow.noted(places.gap_rate_size + w));
                 drift = drift.max(relative(flow.watched(w)[0], kept.gap[w]));
-                drift = drift.max(relative(flow.watched(w)[1], kept.gap_rate[w]));
+                drift = drift.max(relative(flow.watched(w)[1] / flow.unit(), kept.gap_rate[w]));
             }
         }
         for c in 0..conditions {

@@ -201,6 +201,11 @@ impl Program {
         Watched { gap, surface, event, force, sliding, held: sliding + key.sliding.len() }
     }
 
+    /// How many watched functions are the same in all legs.
+    pub(crate) fn followed(&self) -> usize {
+        self.watched(&LegKey::default()).force
+    }
+
     /// A workspace for a leg; its tape and code are made on first use.
     pub(crate) fn workspace(&self, key: &LegKey, order: usize) -> Result<Flow, CompileError> {
         let place = (key.clone(), order);

@@ -1,6 +1,6 @@
 //! The state of a simulation between two steps, and what every part of it needs: evaluation, legs, stopping.
 
-use crate::engine::{Flow, LaneStep, Rk4, Singular, Taylor, Time};
+use crate::engine::{Extent, Flow, LaneStep, Rk4, Singular, Taylor, Time, shorter_unit};
 use crate::frame::Frame;
 use crate::law::Metric;
 use crate::linear::{Factored, Matrix};
@@ -113,6 +113,10 @@ pub(crate) struct Run<'p> {
     pub held_force_zeros: usize,
     pub options: Arc<Options>,
     pub taylor: Taylor,
+    /// What its steps are measured by.
+    pub extent: Extent,
+    /// The unit of its series; lengths of steps and places in them are in this unit.
+    pub unit: f64,
     pub until: Time,
     pub time: Time,
     /// (q, v or p, work).
@@ -271,7 +275,9 @@ impl<'p> Run<'p> {
 
     /// Takes over the series of a step made elsewhere for the leg in use.
     pub fn adopt(&mut self, step: &LaneStep<'_>) {
-        step.give(&mut self.spaces.list[self.spaces.current].flow);
+        let flow = &mut self.spaces.list[self.spaces.current].flow;
+        step.give(flow);
+        self.unit = flow.unit();
     }
 
     fn space(&self) -> &Space {
@@ -281,6 +287,11 @@ impl<'p> Run<'p> {
     /// The workspace of the present leg.
     pub fn flow(&self) -> &Flow {
         self.spaces.flow()
+    }
+
+    /// A length of time in the unit of the series.
+    pub fn in_units(&self, time: f64) -> f64 {
+        time / self.unit
     }
 
     /// One step of the fixed-step method: afterwards `polynomial` and `state_within` belong to it.
@@ -294,7 +305,8 @@ impl<'p> Run<'p> {
             rk
         });
         self.fixed_step = h;
-        let result = rk.step(self.time, &self.state, h);
+        rk.set_unit(self.unit);
+        let result = rk.step(self.time, &self.state, h * self.unit);
         result.map_err(|singular| self.singular(&singular))
     }
 
@@ -307,7 +319,7 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// The state s after the start of the present step.
+    /// The state s units after the start of the present step.
     pub fn state_within(&self, s: f64, into: &mut [f64]) {
         let space = self.space();
         match &space.fixed {
@@ -338,7 +350,8 @@ impl<'p> Run<'p> {
 
     /// Evaluates the equations of the present leg; false when they are singular.
     pub fn try_evaluate(&mut self) -> bool {
-        let (time, state) = (self.time, &self.state);
+        let (time, state, unit) = (self.time, &self.state, self.unit);
+        self.spaces.flow_mut().set_unit(unit);
         self.spaces.flow_mut().evaluate(time, state).is_ok()
     }
 
@@ -349,7 +362,16 @@ impl<'p> Run<'p> {
     }
 
     fn try_jet(&mut self) -> Result<(), Singular> {
-        self.spaces.list[self.spaces.current].flow.jet(self.time, &self.state)
+        loop {
+            let flow = &mut self.spaces.list[self.spaces.current].flow;
+            flow.set_unit(self.unit);
+            flow.jet(self.time, &self.state)?;
+            // A unit far longer than the motion's own times lets its series overflow.
+            if self.unit <= 1.0 || flow.is_finite() {
+                return Ok(());
+            }
+            self.unit = shorter_unit(self.unit);
+        }
     }
 
     fn singular(&self, singular: &Singular) -> Halt {

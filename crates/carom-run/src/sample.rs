@@ -147,7 +147,7 @@ impl Run<'_> {
     pub fn sample_until(&mut self, h: f64) {
         loop {
             let Some(&(t, place)) = self.sampler.times.get(self.sampler.next) else { return };
-            let s = Time::new(t).minus(self.time);
+            let s = self.in_units(Time::new(t).minus(self.time));
             if s >= h {
                 return;
             }

@@ -107,6 +107,7 @@ impl Run<'_> {
         if !self.program.surfaces.is_empty() || !self.program.curves.is_empty() {
             flow = self.flow().clone();
         }
+        flow.set_unit(self.unit);
         let value = f(&mut flow);
         amplifier.flows.insert(self.key.clone(), flow);
         self.amplifier = Some(amplifier);
@@ -144,8 +145,8 @@ impl Run<'_> {
         };
         let (rate, crossing_rate, gradient) = self.with_spare_flow(|flow| {
             flow.jet(time, &state).ok()?;
-            let rate: Vec<f64> = (0..n).map(|i| flow.coefficient(i, 1)).collect();
-            let crossing = flow.watched(which)[1];
+            let rate: Vec<f64> = (0..n).map(|i| flow.rate(i)).collect();
+            let crossing = flow.watched(which)[1] / flow.unit();
             let gradient = differentiate(&state, n, 1, |x| {
                 flow.evaluate(time, x).ok()?;
                 Some(vec![flow.watched(which)[0]])
@@ -214,7 +215,7 @@ impl Run<'_> {
         if before.crossing_rate == 0.0 || before.state.len() < n {
             return;
         }
-        let after: Vec<f64> = (0..n).map(|i| self.flow().coefficient(i, 1)).collect();
+        let after: Vec<f64> = (0..n).map(|i| self.flow().rate(i)).collect();
         let carried = before.reset.times(&before.rate);
         let mut salt = before.reset.clone();
         for i in 0..n {

@@ -158,13 +158,13 @@ impl Run<'_> {
             return Err(Halt::new(StopReason::StepLimit, "time does not advance any more".to_string()));
         }
         let Some(what) = happening else {
-            self.pass(h, h == left)?;
+            self.pass(h, h == self.in_units(left))?;
             self.series = Series::Missing;
             self.pass_knot()?;
             return Ok(false);
         };
         self.reach(what, step)?;
-        let instant = self.is_instant(step);
+        let instant = self.is_instant(step * self.unit);
         let struck = self.handle(what)?;
         self.crowded = if struck && instant { self.crowded + 1 } else { 0 };
         if self.crowded > CROWDED {
@@ -200,10 +200,11 @@ impl Run<'_> {
             self.look();
             let steepness = self.steepness(wall);
             let (start, here) = (self.state.clone(), self.time);
-            let within = Time::new(time).minus(here);
+            let away = Time::new(time).minus(here);
+            let within = self.in_units(away);
             let mut there = start.clone();
             self.state_within(within, &mut there);
-            (self.state, self.time) = (there, here.plus(within));
+            (self.state, self.time) = (there, here.plus(away));
             self.look();
             let flat = self.steepness(wall) < FLAT * steepness;
             (self.state, self.time) = (start, here);

@@ -3,7 +3,7 @@
 //! Residuals up to 1e-9 of a row's scale are projected silently; larger ones are an error that says by how much each row
 //! fails, unless projection was asked for. Variables that were not given are 0, or what the rows determine.
 
-use crate::engine::Time;
+use crate::engine::{Extent, Time, unit_for};
 use crate::frame::Frame;
 use crate::linear::{Factored, Matrix};
 use crate::motion::{Motion, StopReason};
@@ -41,6 +41,8 @@ impl<'p> Run<'p> {
             time: Time::default(),
             state: vec![0.0; program.state.len()],
             next_state: Vec::new(),
+            extent: Extent::new(program.state.len(), program.followed()),
+            unit: 1.0,
             parameters: Vec::new(),
             frame: Frame::new(&program.frame, &program.layout),
             outputs: program.outputs.clone(),
@@ -101,6 +103,7 @@ impl<'p> Run<'p> {
         self.warned.clear();
         (self.reset_count, self.steps, self.impact_count) = (0, 0, 0);
         (self.worst_energy, self.last_step, self.smooth_steps) = (0.0, 0.0, 0);
+        self.extent.clear();
         (self.stalled, self.crowded, self.series) = (0, 0, Series::Missing);
         (self.next_knot, self.amplifier, self.held_force_zeros) = (None, None, 0);
         self.last_hit.clear();
@@ -115,6 +118,7 @@ impl<'p> Run<'p> {
         self.sampler.restart(&sample_times(&options)?);
         self.until = Time::new(options.until);
         self.time = Time::new(options.start.time);
+        self.unit = unit_for(self.until.minus(self.time));
         let hamiltonian = matches!(m.dynamics, Dynamics::Hamiltonian(_));
         let rates = if hamiltonian { &options.start.momentum } else { &options.start.velocity };
         let given = |list: &[Option<f64>], i: usize| list.get(i).copied().flatten();

@@ -3,7 +3,7 @@
 //! The frame (every number the laws need) is not evaluated at the end of an uneventful step: what the audit and the
 //! projection want to know is noted along with the next step's series.
 
-use crate::engine::{Time, horner, powers};
+use crate::engine::{SHORTEST, SHORTEST_UNIT, Time, horner, powers, shorter_unit, unit_for, within_unit};
 use crate::run::{Halt, Run, Series, Side};
 use carom_mech::model::Method;
 
@@ -18,13 +18,13 @@ impl Run<'_> {
         self.options.method == Method::Taylor
     }
 
-    /// The polynomials of the next step, and its length.
+    /// The polynomials of the next step, and its length in their unit.
     pub fn expand(&mut self, left: f64) -> Result<f64, Halt> {
         let h = match self.options.method {
             Method::Rk4 { step } => {
                 let to_knot =
                     self.next_knot.map_or(f64::INFINITY, |knot| Time::new(knot).minus(self.time).max(0.0));
-                let h = step.min(left).min(to_knot);
+                let h = self.in_units(step.min(left).min(to_knot));
                 self.rk_step(h)?;
                 h
             }
@@ -49,29 +49,42 @@ impl Run<'_> {
                 self.jet_again()?;
             }
         }
-        let mut h = self.taylor.step_size(self.flow());
+        let mut h = self.natural_step_in_unit()?;
+        if h * self.unit < SHORTEST * self.time.value().abs() {
+            return Err(self.singular_step(h * self.unit));
+        }
+        self.notice_stiffness(h);
+        self.extent.see(self.spaces.flow(), h);
+        if let Some(knot) = self.next_knot {
+            h = h.min(self.in_units(Time::new(knot).minus(self.time))).max(0.0);
+        }
+        Ok(self.flow().cut(h.min(self.in_units(left)), &self.extent))
+    }
+
+    /// The step the series allow. Where they have overflowed, or where it is far from their unit, they are made once more.
+    fn natural_step_in_unit(&mut self) -> Result<f64, Halt> {
+        let mut h = self.taylor.step_size(self.flow(), &self.extent);
+        while h.is_nan() && self.unit > SHORTEST_UNIT {
+            self.unit = shorter_unit(self.unit);
+            self.jet_again()?;
+            h = self.taylor.step_size(self.flow(), &self.extent);
+        }
         if h.is_nan() || h <= 0.0 {
             return Err(self.not_finite());
         }
-        if h < 1e-18 * self.time.value().abs().max(1e-3) {
-            return Err(self.singular_step(h));
+        let unit = unit_for(h * self.unit);
+        if h < f64::INFINITY && !within_unit(h) && unit != self.unit {
+            self.unit = unit;
+            self.jet_again()?;
+            h = self.taylor.step_size(self.flow(), &self.extent);
         }
-        self.notice_stiffness(h);
-        if let Some(knot) = self.next_knot {
-            h = h.min(Time::new(knot).minus(self.time)).max(0.0);
-        }
-        Ok(self.flow().cut(h.min(left)))
+        if h.is_nan() || h <= 0.0 { Err(self.not_finite()) } else { Ok(h) }
     }
 
     /// A step far below |ẋ|/|ẍ|, again and again: something that has long decayed dictates it.
     fn notice_stiffness(&mut self, h: f64) {
-        let flow = self.flow();
-        let (mut rate, mut bend) = (0.0_f64, 0.0_f64);
-        flow.coefficients().of_first(2 * self.size()).each([1, 2], |[first, second]| {
-            rate = rate.max(first.abs());
-            bend = bend.max(2.0 * second.abs());
-        });
-        let smooth = rate > 0.0 && h * bend < SMOOTH * rate;
+        let smooth = self.taylor.is_smooth(self.flow(), &self.extent, h, 2 * self.size(), SMOOTH);
+        let h = h * self.unit;
         self.smooth_steps = if smooth { self.smooth_steps.saturating_add(1) } else { 0 };
         if self.smooth_steps == STIFF_STEPS {
             let time = self.time.value();
@@ -146,7 +159,7 @@ impl Run<'_> {
         self.amplify_step(h);
         self.last_step = h;
         self.next_state = std::mem::replace(&mut self.state, next);
-        self.time = if last { self.until } else { self.time.plus(h) };
+        self.time = if last { self.until } else { self.time.plus(h * self.unit) };
         // What was known at the start of the step is used up; signs are remembered across steps.
         if h > 0.0 {
             self.remember_sides(h);

@@ -92,9 +92,9 @@ impl Run<'_> {
         self.frame.reach().last().copied().unwrap_or(0.0)
     }
 
-    /// A step of length h has led here. One that took no time says nothing: rounding stays what it was.
+    /// A step of length h, in units of the series, has led here. One that took no time says nothing: rounding stays what it was.
     pub fn note_reach(&mut self, h: f64) {
-        if h <= f64::EPSILON * self.last_reach() {
+        if h * self.unit <= f64::EPSILON * self.last_reach() {
             return;
         }
         match self.options.method {
@@ -104,7 +104,7 @@ impl Run<'_> {
                 let moved = self.state.iter().zip(&self.next_state).map(|(a, b)| (a - b).abs());
                 let reach = self.frame.reach_mut();
                 reach.iter_mut().zip(moved).for_each(|(r, moved)| *r = moved);
-                reach[self.state.len()] = h;
+                reach[self.state.len()] = h * self.unit;
             }
         }
     }
@@ -114,12 +114,12 @@ impl Run<'_> {
         let dimension = self.state.len();
         let reach = self.frame.reach_mut();
         let mut places = reach.iter_mut();
-        self.spaces.flow().coefficients().of_first(dimension).each([1, 2], |[first, second]| {
+        self.spaces.flow().coefficients().each([1, 2], |[first, second]| {
             if let Some(r) = places.next() {
                 *r = h * (first.abs() + h * second.abs());
             }
         });
-        reach[dimension] = h;
+        reach[dimension] = h * self.unit;
     }
 
     /// At the start the coming step counts. How long it is takes a series to say, so a bound comes first, |v| T + |a| T² with T

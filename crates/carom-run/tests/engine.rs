@@ -3,7 +3,9 @@
 #![allow(clippy::excessive_precision)]
 
 use carom_expr::{Dag, Expr, Function, Rational};
-use carom_run::engine::{CompileError, Flow, Instructions, LinearBlock, System, Tape, Taylor, Time, series};
+use carom_run::engine::{
+    CompileError, Extent, Flow, Instructions, LinearBlock, System, Tape, Taylor, Time, series,
+};
 use proptest::prelude::*;
 
 fn functions_of_time(dag: &mut Dag, build: impl Fn(&mut Dag, Expr) -> Vec<Expr>) -> System {
@@ -192,9 +194,12 @@ fn the_double_pendulum_keeps_its_energy_to_round_off_over_ten_seconds() {
     };
     let mut x = [3.0 * std::f64::consts::PI / 7.0, 3.0 * std::f64::consts::PI / 4.0, 0.0, 0.0];
     let (before, mut t, mut steps) = (energy(&x), Time::new(0.0), 0);
+    let mut extent = Extent::new(4, 0);
     while t < Time::new(10.0) {
         flow.jet(t, &x).unwrap();
-        let h = taylor.step_size(&flow).min(Time::new(10.0).minus(t));
+        let natural = taylor.step_size(&flow, &extent);
+        extent.see(&flow, natural);
+        let h = natural.min(Time::new(10.0).minus(t));
         let mut end = [0.0; 4];
         flow.state_at(h, &mut end);
         (x, t, steps) = (end, t.plus(h), steps + 1);

@@ -4,8 +4,8 @@
 
 use carom_expr::Dag;
 use carom_run::engine::{
-    Duty, Ensemble, Flow, Handler, Instructions, LaneStart, LaneStep, Leave, Ledger, Rk4, Tape, Taylor, Time,
-    Verdict,
+    Duty, Ensemble, Extent, Flow, Handler, Instructions, LaneStart, LaneStep, Leave, Ledger, Rk4, Tape,
+    Taylor, Time, Verdict,
 };
 use std::sync::Arc;
 
@@ -78,10 +78,13 @@ fn single(tape: &Arc<Tape>, taylor: &Taylor, (start, gravity): &(Vec<f64>, f64))
     let mut flow = Flow::new(tape.clone(), taylor.order);
     flow.set_parameters(&[*gravity]);
     let (mut t, mut x) = (Time::new(0.0), start.clone());
+    let mut extent = Extent::new(x.len(), 0);
     while t < Time::new(END) {
         flow.jet(t, &x).unwrap();
         let left = Time::new(END).minus(t);
-        let h = taylor.step_size(&flow).min(left);
+        let natural = taylor.step_size(&flow, &extent);
+        extent.see(&flow, natural);
+        let h = natural.min(left);
         flow.state_at(h, &mut x);
         t = if h == left { Time::new(END) } else { t.plus(h) };
     }

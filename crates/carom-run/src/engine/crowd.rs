@@ -9,11 +9,12 @@
 
 use super::element::{Element, Wide};
 use super::ensemble::{Duty, Handler, LaneStart, LaneStep, Leave, Ledger, Series, Verdict};
+use super::extent::{NOTHING, Rows, further, inverse, scale, scale_by_size, step_by_rows, with};
 use super::hidden::range;
 use super::lanes::Lanes;
 use super::simd::{Kernel, Level, dispatch};
 use super::tape::{Row, Tape, Value};
-use super::taylor::{self, Taylor, larger, radius, scale, smaller, with_watched};
+use super::taylor::{self, Taylor, far_shorter, larger, radius, smaller, within_unit};
 use super::times::Times;
 use std::sync::Arc;
 
@@ -25,8 +26,8 @@ const ORDER_ROUNDING: f64 = 64.0 * f64::EPSILON;
 const SIZE_ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// A little more than the noise single runs compare with.
 const NOISIER: f64 = 1.001;
-/// Steps below this part of the time (of a thousandth at least) say that the motion runs into a singularity.
-const SHORTEST: f64 = 1e-18;
+/// Steps below this part of the time say that the motion runs into a singularity.
+pub(crate) const SHORTEST: f64 = 1e-18;
 
 /// W lanes with their times and steps.
 #[derive(Clone, Debug)]
@@ -38,9 +39,16 @@ pub(crate) struct Crowd<const W: usize> {
     active: [bool; W],
     time: Times<W>,
     end: Times<W>,
-    /// Time left, then the step.
+    /// Time left, then the step, both in units of the series.
     left: Wide<W>,
     size: Wide<W>,
+    /// As in `Extent`: least and greatest values, the last step as the series allowed it and this one, largest |u|.
+    ranges: Vec<[Wide<W>; 2]>,
+    step: Wide<W>,
+    next_step: Wide<W>,
+    reach: Vec<Wide<W>>,
+    /// 1/S per state variable.
+    inverses: Vec<Wide<W>>,
     /// The step, its square, …
     powers: Vec<Wide<W>>,
     /// Lanes whose step must be looked at.
@@ -75,6 +83,9 @@ impl<const W: usize> Crowd<W> {
         let n = tape.dimension;
         Crowd {
             state: vec![0.0; n],
+            ranges: vec![NOTHING.map(Wide::splat); n + duty.followed],
+            reach: vec![Wide::ZERO; tape.recurrence.hidden.len()],
+            inverses: vec![Wide::ZERO; n],
             sides: vec![Wide::ZERO; tape.watched.len()],
             next: vec![Wide::ZERO; n],
             greatest: vec![Wide::ZERO; duty.greatest.len()],
@@ -92,6 +103,8 @@ impl<const W: usize> Crowd<W> {
             end: Times::ZERO,
             left: Wide::ZERO,
             size: Wide::ZERO,
+            step: Wide::ZERO,
+            next_step: Wide::ZERO,
             powers: vec![Wide::ZERO; taylor.order.max(1)],
             restless: [0; W],
             calm: [0; W],
@@ -116,7 +129,7 @@ impl<const W: usize> Crowd<W> {
     fn round(&mut self) {
         let n = self.lanes.tape.dimension;
         for i in 0..W {
-            self.left.0[i] = self.end.get(i).minus(self.time.get(i));
+            self.left.0[i] = self.end.get(i).minus(self.time.get(i)) / self.lanes.unit.0[i];
         }
         self.lanes.current[n] = self.time.hi;
         self.lanes.jet(self.level);
@@ -127,52 +140,67 @@ impl<const W: usize> Crowd<W> {
     #[inline(always)]
     fn step_sizes(&mut self) {
         let n = self.lanes.order;
-        let tape = &self.lanes.tape;
-        let (mut last, mut before, mut third) = (Wide::<W>::ZERO, Wide::<W>::ZERO, Wide::<W>::ZERO);
+        let tape = Arc::clone(&self.lanes.tape);
+        let unit = self.lanes.unit;
+        let before = self.step.zip(unit, |h, u| h / u);
+        let (mut last, mut before_last, mut third) = (Wide::<W>::ZERO, Wide::<W>::ZERO, Wide::<W>::ZERO);
         for i in 0..tape.dimension {
             let row = self.lanes.row(i as Row);
+            let inverse = inverse_scale(&mut self.ranges[i], [row[0], row[1], row[2]], before);
+            self.inverses[i] = inverse;
             let tail = &row[n - 2..n + 1];
-            let inverse = row[0].map(scale).map(|x| 1.0 / x);
             last = last.zip(tail[2].map(f64::abs).zip(inverse, |c, s| c * s), larger);
-            before = before.zip(tail[1].map(f64::abs).zip(inverse, |c, s| c * s), larger);
+            before_last = before_last.zip(tail[1].map(f64::abs).zip(inverse, |c, s| c * s), larger);
             third = third.zip(tail[0].map(f64::abs).zip(inverse, |c, s| c * s), larger);
         }
-        let mut largest = [last, before, third];
-        let mut rho = radii(n, &largest);
-        let mut changed = false;
-        for value in &tape.watched {
+        let mut largest = [last, before_last, third];
+        for (at, value) in tape.watched.iter().enumerate() {
             let Value::Row(row) = value else { continue };
             let row = self.lanes.row(*row);
-            for i in 0..W {
-                let all = [largest[0].0[i], largest[1].0[i], largest[2].0[i]];
-                let tail = [row[n].0[i], row[n - 1].0[i], row[n - 2].0[i]];
-                let new = with_watched(all, tail, [row[0].0[i], row[1].0[i]], rho.0[i]);
-                // Also true for what is not a number.
-                changed |= !(new[0] == all[0] && new[1] == all[1] && new[2] == all[2]);
-                (largest[0].0[i], largest[1].0[i], largest[2].0[i]) = (new[0], new[1], new[2]);
+            let first = [row[0], row[1], row[2]];
+            let inverse = match self.ranges.get_mut(tape.dimension + at) {
+                Some(range) => inverse_scale(range, first, before),
+                None => inverse_size(first, before),
+            };
+            for (largest, c) in largest.iter_mut().zip([row[n], row[n - 1], row[n - 2]]) {
+                *largest = largest.zip(c.map(f64::abs).zip(inverse, |c, s| c * s), larger);
             }
         }
-        if changed {
-            rho = radii(n, &largest);
-        }
         let factor = self.taylor.factor;
-        let natural = rho.map(|r| r * factor);
+        let mut natural = radii(n, &largest).map(|r| r * factor);
+        for i in 0..W {
+            if (before.0[i] == 0.0) | far_shorter(natural.0[i], before.0[i]) {
+                let lane = Lane { lanes: &self.lanes, ranges: &self.ranges, lane: i };
+                natural.0[i] = step_by_rows(&self.taylor, &lane, before.0[i]);
+            }
+        }
+        for i in 0..W {
+            let h = natural.0[i];
+            self.next_step.0[i] = if h < f64::INFINITY { h * unit.0[i] } else { self.step.0[i] };
+        }
         self.size = natural.zip(self.left, smaller);
-        for hidden in &self.lanes.tape.recurrence.hidden {
+        for (at, hidden) in tape.recurrence.hidden.iter().enumerate() {
             let row = self.lanes.row(hidden.u);
+            if hidden.kind.grows() {
+                self.reach[at] = self.reach[at].zip(row[0], further);
+            }
             let [low, high, last] = range(self.size, n, |k| row[k]);
             for i in 0..W {
                 let kind = hidden.kind.with(|slot| self.lanes.constant(slot, i));
-                if !kind.allows(n, row[0].0[i], [low.0[i], high.0[i], last.0[i]]) {
-                    self.size.0[i] = kind.cut(self.size.0[i], n, |k| row[k].0[i]);
+                let (u, so_far, size) = (|k: usize| row[k].0[i], self.reach[at].0[i], self.size.0[i]);
+                let reach = kind.reach(so_far, size, n, u);
+                if !kind.allows(n, u(0), reach, [low.0[i], high.0[i], last.0[i]]) {
+                    self.size.0[i] = kind.cut(size, n, so_far, u);
                 }
             }
         }
         for i in 0..W {
-            let shortest = SHORTEST * self.time.hi.0[i].abs().max(1e-3);
+            let shortest = SHORTEST * self.time.hi.0[i].abs();
             // Also true for what is not a number.
-            let hopeless = !((natural.0[i] >= shortest) & (self.size.0[i] > 0.0));
-            self.restless[i] = u64::from(hopeless);
+            let hopeless = !((natural.0[i] * unit.0[i] >= shortest) & (self.size.0[i] > 0.0));
+            // One that asks for another unit is left to the single run.
+            let odd = !(within_unit(natural.0[i]) | (natural.0[i] == f64::INFINITY));
+            self.restless[i] = u64::from(hopeless | odd);
         }
         self.calm(natural);
     }
@@ -183,12 +211,15 @@ impl<const W: usize> Crowd<W> {
         let Some(smooth) = self.duty.smooth else { return };
         let (mut rate, mut bend) = (Wide::<W>::ZERO, Wide::<W>::ZERO);
         for i in 0..smooth.variables {
-            let row = self.lanes.row(i as Row);
-            rate = row[1].zip(rate, |c, r| if c.abs() > r { c.abs() } else { r });
-            bend = row[2].zip(bend, |c, b| if 2.0 * c.abs() > b { 2.0 * c.abs() } else { b });
+            let (row, inverse) = (self.lanes.row(i as Row), self.inverses[i]);
+            let [first, second] = [row[1], row[2]].map(|c| c.zip(inverse, |c, s| c.abs() * s));
+            rate = first.zip(rate, |c, r| if c > r { c } else { r });
+            bend = second.zip(bend, |c, b| if 2.0 * c > b { 2.0 * c } else { b });
         }
         for i in 0..W {
-            let calm = (rate.0[i] > 0.0) & (natural.0[i] * bend.0[i] < smooth.part * rate.0[i]);
+            let calm = (self.step.0[i] > 0.0)
+                & (rate.0[i] > 0.0)
+                & (natural.0[i] * bend.0[i] < smooth.part * rate.0[i]);
             self.calm[i] = u64::from(calm);
         }
     }
@@ -292,7 +323,7 @@ impl<const W: usize> Crowd<W> {
             }
         }
         self.next_peak = peak;
-        let time = self.time.plus(h);
+        let time = self.time.plus(h.zip(self.lanes.unit, |h, u| h * u));
         for i in 0..W {
             let last = h.0[i] == self.left.0[i];
             self.next_time.hi.0[i] = if last { self.end.hi.0[i] } else { time.hi.0[i] };
@@ -309,6 +340,7 @@ impl<const W: usize> Crowd<W> {
         self.lanes.current[..self.next.len()].copy_from_slice(&self.next);
         self.time = self.next_time.clone();
         self.peak = self.next_peak;
+        self.step = self.next_step;
         let mut steps = 0;
         let mut rounds = 0;
         while self.active.contains(&true) {
@@ -343,6 +375,7 @@ impl<const W: usize> Crowd<W> {
             self.lanes.current[..self.next.len()].copy_from_slice(&self.next);
             std::mem::swap(&mut self.time, &mut self.next_time);
             self.peak = self.next_peak;
+            self.step = self.next_step;
         }
         steps
     }
@@ -350,7 +383,8 @@ impl<const W: usize> Crowd<W> {
     /// A lane whose step is not simply taken.
     fn attend(&mut self, lane: usize, handler: &mut dyn Handler) {
         let size = self.size.0[lane];
-        let hopeless = !(size >= SHORTEST * self.time.hi.0[lane].abs().max(1e-3) && size.is_finite());
+        let shortest = SHORTEST * self.time.hi.0[lane].abs();
+        let hopeless = !(size > 0.0 && size * self.lanes.unit.0[lane] >= shortest && size.is_finite());
         if self.lanes.unhealthy[lane] || hopeless {
             let why = if self.lanes.unhealthy[lane] { Leave::NeedsPivoting } else { Leave::NotFinite };
             return self.depart(lane, why, handler);
@@ -426,7 +460,10 @@ impl<const W: usize> Crowd<W> {
         greatest.resize(self.duty.greatest.len(), 0.0);
         sides.clear();
         sides.resize(tape.watched.len(), 0.0);
-        start.ledger = Ledger { most_steps: u64::MAX, sides, greatest, ..Ledger::default() };
+        let mut extent = std::mem::take(&mut start.ledger.extent);
+        extent.ranges.resize(self.ranges.len(), NOTHING);
+        extent.clear();
+        start.ledger = Ledger { most_steps: u64::MAX, sides, greatest, extent, ..Ledger::default() };
         self.active[lane] = handler.board(lane, start);
         if !self.active[lane] {
             self.next_time.set(lane, self.end.get(lane));
@@ -457,6 +494,12 @@ impl<const W: usize> Crowd<W> {
         ledger.scale = self.scale.0[lane];
         ledger.greatest.iter_mut().zip(&self.greatest).for_each(|(x, wide)| *x = wide.0[lane]);
         ledger.smooth = self.smooth[lane];
+        ledger.unit = self.lanes.unit.0[lane];
+        let extent = &mut ledger.extent;
+        extent.step = self.step.0[lane];
+        extent.ranges.clear();
+        extent.ranges.extend(self.ranges.iter().map(|range| range.map(|wide| wide.0[lane])));
+        extent.set_reach(&self.lanes.tape, self.reach.iter().map(|wide| wide.0[lane]));
     }
 
     fn write_ledger(&mut self, lane: usize) {
@@ -470,6 +513,15 @@ impl<const W: usize> Crowd<W> {
         self.scale.0[lane] = ledger.scale;
         self.greatest.iter_mut().zip(&ledger.greatest).for_each(|(wide, x)| wide.0[lane] = *x);
         self.smooth[lane] = ledger.smooth;
+        let extent = &ledger.extent;
+        self.next_step.0[lane] = extent.step;
+        for (wide, range) in self.ranges.iter_mut().zip(&extent.ranges) {
+            wide.iter_mut().zip(range).for_each(|(wide, x)| wide.0[lane] = *x);
+        }
+        for (i, wide) in self.reach.iter_mut().enumerate() {
+            wide.0[lane] = extent.reach_with(&self.lanes.tape, i);
+        }
+        self.lanes.set_unit(lane, ledger.unit);
     }
 
     fn write_sides(&mut self, lane: usize) {
@@ -480,6 +532,9 @@ impl<const W: usize> Crowd<W> {
 }
 
 impl<const W: usize> Series for Lanes<W> {
+    fn unit(&self, lane: usize) -> f64 {
+        self.unit.0[lane]
+    }
     fn state(&self, i: usize, lane: usize, into: &mut [f64]) {
         into.iter_mut().zip(self.row(i as Row)).for_each(|(x, c)| *x = c.0[lane]);
     }
@@ -538,6 +593,60 @@ fn four_sums<const W: usize>(c: &[Wide<W>], p: &[Wide<W>], term: impl Fn(f64, f6
         add(&mut v, &c[3], &p[3]);
     }
     s.zip(t, |s, t| s + t).zip(u.zip(v, |u, v| u + v), |s, u| s + u).zip(last, |s, l| s + l)
+}
+
+/// The series of one lane.
+struct Lane<'a, const W: usize> {
+    lanes: &'a Lanes<W>,
+    ranges: &'a [[Wide<W>; 2]],
+    lane: usize,
+}
+
+impl<const W: usize> Rows for Lane<'_, W> {
+    fn order(&self) -> usize {
+        self.lanes.order
+    }
+    fn count(&self) -> [usize; 2] {
+        [self.lanes.tape.dimension, self.lanes.tape.watched.len()]
+    }
+    fn state(&self, i: usize, k: usize) -> f64 {
+        self.lanes.row(i as Row)[k].0[self.lane]
+    }
+    fn range(&self, i: usize) -> [f64; 2] {
+        self.ranges[i].map(|wide| wide.0[self.lane])
+    }
+    fn watched(&self, i: usize, k: usize) -> f64 {
+        match self.lanes.tape.watched[i] {
+            Value::Row(row) => self.lanes.row(row)[k].0[self.lane],
+            Value::Constant(slot) if k == 0 => self.lanes.constant(slot, self.lane),
+            Value::Constant(_) => 0.0,
+        }
+    }
+    fn watched_range(&self, i: usize) -> Option<[f64; 2]> {
+        self.ranges.get(self.lanes.tape.dimension + i).map(|range| range.map(|wide| wide.0[self.lane]))
+    }
+}
+
+/// 1/S of all lanes, and the range with the present value.
+#[inline(always)]
+fn inverse_scale<const W: usize>(range: &mut [Wide<W>; 2], first: [Wide<W>; 3], before: Wide<W>) -> Wide<W> {
+    let mut r = before;
+    for i in 0..W {
+        let now = with([range[0].0[i], range[1].0[i]], first[0].0[i]);
+        (range[0].0[i], range[1].0[i]) = (now[0], now[1]);
+        r.0[i] = inverse(scale(now, [first[0].0[i], first[1].0[i], first[2].0[i]], before.0[i]));
+    }
+    r
+}
+
+/// 1/S of watched functions that are not followed.
+#[inline(always)]
+fn inverse_size<const W: usize>(first: [Wide<W>; 3], before: Wide<W>) -> Wide<W> {
+    let mut r = before;
+    for i in 0..W {
+        r.0[i] = inverse(scale_by_size([first[0].0[i], first[1].0[i], first[2].0[i]], before.0[i]));
+    }
+    r
 }
 
 #[inline(always)]

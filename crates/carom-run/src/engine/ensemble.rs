@@ -10,6 +10,7 @@
 //! neighbours.
 
 use super::crowd::Crowd;
+use super::extent::Extent;
 use super::flow::Flow;
 use super::simd::{Instructions, Level};
 use super::tape::Tape;
@@ -36,6 +37,8 @@ pub struct Duty {
     pub drift: f64,
     /// Steps to count.
     pub smooth: Option<Smooth>,
+    /// So many of the first watched functions are measured by what they have done so far.
+    pub followed: usize,
 }
 
 /// Steps h with h |ẍ| < part · |ẋ|, the largest of each over some of the state: far shorter than the motion's own time scale.
@@ -61,7 +64,7 @@ pub struct Balance {
 }
 
 /// What the lanes keep of one trajectory.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Ledger {
     /// Steps begun.
     pub steps: u64,
@@ -81,6 +84,28 @@ pub struct Ledger {
     pub greatest: Vec<f64>,
     /// How many steps of `Duty::smooth` there were in a row.
     pub smooth: u32,
+    /// What steps are measured by.
+    pub extent: Extent,
+    /// The unit of the series.
+    pub unit: f64,
+}
+
+impl Default for Ledger {
+    fn default() -> Ledger {
+        Ledger {
+            steps: 0,
+            most_steps: 0,
+            sides: Vec::new(),
+            peak: 0.0,
+            expected: 0.0,
+            worst: 0.0,
+            scale: 0.0,
+            greatest: Vec::new(),
+            smooth: 0,
+            extent: Extent::default(),
+            unit: 1.0,
+        }
+    }
 }
 
 /// Where a lane starts.
@@ -124,11 +149,11 @@ pub enum Verdict {
     Leave,
 }
 
-/// One lane's step, as polynomials in t − time.
+/// One lane's step, as polynomials in (t − time)/τ, τ the unit of the series.
 pub struct LaneStep<'a> {
     /// Where it starts; with [`Verdict::Cut`]: where to go on.
     pub time: Time,
-    /// How long it is.
+    /// How long it is, in units of the series.
     pub size: f64,
     /// Does it end at the trajectory's end?
     pub reaches_end: bool,
@@ -160,7 +185,7 @@ impl LaneStep<'_> {
         self.series.noted(i, self.lane)
     }
 
-    /// The state at `h` into the step.
+    /// The state at `h` units into the step.
     pub fn state_at(&self, h: f64, into: &mut [f64]) {
         self.series.state_at(self.lane, h, into);
     }
@@ -168,6 +193,7 @@ impl LaneStep<'_> {
     /// Gives a single workspace of the same tape and order the series of this step, as if it had made them.
     pub fn give(&self, flow: &mut Flow) {
         flow.adopt(
+            self.series.unit(self.lane),
             |i, into| self.state(i, into),
             |i, into| self.watched(i, into),
             |i| self.noted(i),
@@ -192,6 +218,7 @@ pub trait Handler {
 
 /// The series of all lanes.
 pub(super) trait Series {
+    fn unit(&self, lane: usize) -> f64;
     fn state(&self, i: usize, lane: usize, into: &mut [f64]);
     fn watched(&self, i: usize, lane: usize, into: &mut [f64]);
     fn noted(&self, i: usize, lane: usize) -> f64;

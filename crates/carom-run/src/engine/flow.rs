@@ -1,5 +1,6 @@
 //! The evaluator of a tape: values at a state, or power series around it. All storage is made once.
 
+use super::extent::Extent;
 use super::packed::Packed;
 use super::simd::{Instructions, Level};
 use super::system::Singular;
@@ -52,6 +53,17 @@ impl Flow {
         self.packed.layout.order
     }
 
+    /// The unit τ of the series: their coefficients belong to powers of (t − t₀)/τ. 1 unless set.
+    pub fn unit(&self) -> f64 {
+        self.packed.unit()
+    }
+
+    /// Series from the next jet on have this unit, a power of two: the same bits but for the exponents, which neither
+    /// over- nor underflow when τ is about as long as a step.
+    pub fn set_unit(&mut self, unit: f64) {
+        self.packed.set_unit(unit);
+    }
+
     /// Sets the parameters and computes everything that depends on them only.
     ///
     /// # Panics
@@ -96,11 +108,13 @@ impl Flow {
     /// Takes series and noted values made elsewhere, as if by a jet.
     pub(crate) fn adopt(
         &mut self,
+        unit: f64,
         state: impl Fn(usize, &mut [f64]),
         watched: impl Fn(usize, &mut [f64]),
         noted: impl Fn(usize) -> f64,
         hidden: impl Fn(usize, usize) -> f64,
     ) {
+        self.packed.set_unit(unit);
         let layout = Arc::clone(&self.packed.layout);
         for i in 0..self.tape.dimension {
             if layout.pitch == 0 {
@@ -127,13 +141,18 @@ impl Flow {
     }
 
     /// A step of length h, cut where something may hide from its own series.
-    pub(crate) fn cut(&self, h: f64) -> f64 {
+    pub(crate) fn cut(&self, h: f64, extent: &Extent) -> f64 {
         let (doubles, layout) = (self.packed.doubles(), &self.packed.layout);
-        self.tape.recurrence.hidden.iter().fold(h, |h, hidden| {
-            let place = layout.places[hidden.u as usize];
+        self.tape.recurrence.hidden.iter().enumerate().fold(h, |h, (i, hidden)| {
             let kind = hidden.kind.with(|slot| doubles[layout.constants + slot as usize]);
-            kind.cut(h, layout.order, |k| doubles[place.index(k)])
+            kind.cut(h, layout.order, extent.reach(i), |k| self.hidden(i, k))
         })
+    }
+
+    /// Coefficient k of what hidden function `i` depends on.
+    pub(crate) fn hidden(&self, i: usize, k: usize) -> f64 {
+        let u = self.tape.recurrence.hidden[i].u;
+        self.packed.doubles()[self.packed.layout.places[u as usize].index(k)]
     }
 
     // ---- results -----------------------------------------------------------------------------------------
@@ -154,6 +173,14 @@ impl Flow {
         (0..self.tape.dimension).flat_map(|i| self.state(i)).collect()
     }
 
+    /// Are the last coefficients of state and watched functions finite, after a jet?
+    pub(crate) fn is_finite(&self) -> bool {
+        let n = self.order();
+        let mut finite = true;
+        self.coefficients().each([n], |[x]| finite &= x.is_finite());
+        finite && (0..self.tape.watched.len()).all(|i| self.watched(i)[n].is_finite())
+    }
+
     /// The coefficients of the state, as they are kept.
     pub(crate) fn coefficients(&self) -> Coefficients<'_> {
         let (layout, doubles) = (&self.packed.layout, self.packed.doubles());
@@ -163,7 +190,7 @@ impl Flow {
         }
     }
 
-    /// The state at t₀ + h, after a jet.
+    /// The state at t₀ + h τ, after a jet.
     pub fn state_at(&self, h: f64, into: &mut [f64]) {
         let mut room = [0.0; 64];
         let mut more;
@@ -178,7 +205,7 @@ impl Flow {
         self.state_with(h_powers, into);
     }
 
-    /// The state at t₀ + h, given h, h², ….
+    /// The state at t₀ + h τ, given h, h², ….
     pub(crate) fn state_with(&self, powers: &[f64], into: &mut [f64]) {
         self.coefficients().end(powers, into);
     }
@@ -188,7 +215,7 @@ impl Flow {
         self.packed.series(self.packed.layout.watched[i])
     }
 
-    /// Watched function `i` at t₀ + h, after a jet.
+    /// Watched function `i` at t₀ + h τ, after a jet.
     pub fn watched_at(&self, i: usize, h: f64) -> f64 {
         horner(self.watched(i), h)
     }
@@ -240,7 +267,8 @@ mod tests {
         flow.jet(Time::new(0.0), &start).unwrap();
         plain.jet(Time::new(0.0), &start).unwrap();
         assert!(!flow.tape.recurrence.classes.is_empty(), "large enough");
-        assert!(plain.cut(10.0) < 3.0, "the pulse is 4 away at speed 1");
-        assert_eq!(flow.cut(10.0), plain.cut(10.0), "the same bits");
+        let extent = Extent::new(160, 0);
+        assert!(plain.cut(10.0, &extent) < 3.0, "the pulse is 4 away at speed 1");
+        assert_eq!(flow.cut(10.0, &extent), plain.cut(10.0, &extent), "the same bits");
     }
 }

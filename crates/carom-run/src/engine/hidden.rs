@@ -5,14 +5,14 @@
 //!
 //! ```text
 //! exp(u)          u(t) ≤ max(u_0, −230) + N/2                           for 0 ≤ t ≤ h
-//! uⁿ,  n > N/2    |u(t)| ≤ max(|u_0|, e^(−230/n)) e^(N/2n)
+//! uⁿ,  n > N/2    |u(t)| ≤ max(|u_0|, e^(−230/n) U) e^(N/2n)             U: the largest |u| so far
 //! u⁻ⁿ             u(t)/u_0 ≥ 1 − min(1/2, N/2n)
 //! tanh(u)         |u(t) − u_0| ≤ max(0, |u_0| − 21) + N/12
 //! sinh, cosh      |u(t) − u_0| ≤ max(0, |u_0| − 230) + N/2
 //! ```
 //!
-//! and the last two terms of u are small against these bounds: u is known so far ahead. What is below e⁻²³⁰ = 1e-100 does not
-//! matter. From there on the function grows by a factor of e^(N/2) at most in a step, so that the terms left out, like
+//! and the last two terms of u are small against these bounds: u is known so far ahead. What is below e⁻²³⁰ = 1e-100, for a power
+//! 1e-100 of what it has been, does not matter; a power that was always zero so far begins with 1e-10 of the step. From there on the function grows by a factor of e^(N/2) at most in a step, so that the terms left out, like
 //! A (u₁h)^k / k! for k > N, fall by half or so from one to the next: together they are about the last one kept, which the choice
 //! of the step holds at the tolerance, whether it is visible yet or not.
 //!
@@ -38,6 +38,9 @@ const SATURATED: f64 = 21.0;
 
 /// Powers u⁻ⁿ up to this n have the same limits at all orders.
 const GENTLE: f64 = 12.0;
+
+/// The part of a step in which a power that was always zero may begin.
+const BEGINNING: f64 = 1e-10;
 
 /// How often a step is halved at most: h underflows long before.
 const MOST: usize = 256;
@@ -80,7 +83,7 @@ impl Kind {
     }
 
     /// Where u may be within a step, and how large its last terms.
-    fn limits(self, order: usize, u: f64) -> (f64, f64, f64) {
+    fn limits(self, order: usize, u: f64, reach: f64) -> (f64, f64, f64) {
         let half = 0.5 * order as f64;
         match self {
             Kind::Exponential => {
@@ -101,7 +104,7 @@ impl Kind {
                 if u > 0.0 { (left, f64::INFINITY, fall) } else { (f64::NEG_INFINITY, -left, fall) }
             }
             Kind::Power(n) if n > half => {
-                let most = u.abs().max((NEGLIGIBLE / n).exp()) * (half / n).exp();
+                let most = u.abs().max((NEGLIGIBLE / n).exp() * reach) * (half / n).exp();
                 (-most, most, most / n)
             }
             Kind::Power(_) | Kind::Constant(_) => (f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY),
@@ -110,15 +113,26 @@ impl Kind {
 
     /// Is u, known to lie within (low, high) and with last terms of this size, where it may be?
     #[inline(always)]
-    pub(crate) fn allows(self, order: usize, u: f64, [low, high, last]: [f64; 3]) -> bool {
-        let (least, most, known) = self.limits(order, u);
+    pub(crate) fn allows(self, order: usize, u: f64, reach: f64, [low, high, last]: [f64; 3]) -> bool {
+        let (least, most, known) = self.limits(order, u, reach);
         low >= least && high <= most && last <= known
     }
 
-    /// The step, cut for a function of u, which is given by its coefficients 0 … order − 1.
-    pub(crate) fn cut(self, mut h: f64, order: usize, u: impl Fn(usize) -> f64) -> f64 {
+    /// The largest |u| to compare with, given what it was so far; of a step, where it was always zero.
+    #[inline(always)]
+    pub(crate) fn reach(self, so_far: f64, h: f64, order: usize, u: impl Fn(usize) -> f64) -> f64 {
+        if so_far > 0.0 || !self.grows() {
+            return so_far;
+        }
+        let [low, high, _] = range(h * BEGINNING, order, u);
+        high.max(-low)
+    }
+
+    /// The step, cut for a function of u, which is given by its coefficients 0 … order − 1 and its largest |u| so far.
+    pub(crate) fn cut(self, mut h: f64, order: usize, so_far: f64, u: impl Fn(usize) -> f64) -> f64 {
+        let reach = self.reach(so_far, h, order, &u);
         for _ in 0..MOST {
-            if self.allows(order, u(0), range(h, order, &u)) {
+            if self.allows(order, u(0), reach, range(h, order, &u)) {
                 break;
             }
             h *= 0.5;
@@ -174,7 +188,7 @@ mod tests {
     #[test]
     fn a_pulse_far_away_is_approached_but_not_reached() {
         for a in [1e3, 1e6, 1e12] {
-            let h = Kind::Exponential.cut(100.0, 20, bell(a));
+            let h = Kind::Exponential.cut(100.0, 20, 1.0, bell(a));
             let u = -a * (h - 1.0) * (h - 1.0);
             assert!(h > 0.15 && h < 1.0 && u < -200.0, "{a:e}: {h} {u}");
         }
@@ -182,19 +196,19 @@ mod tests {
 
     #[test]
     fn gentle_and_falling_functions_do_not_shorten_steps() {
-        assert_eq!(Kind::Exponential.cut(1.0, 20, bell(4.0)), 1.0);
-        assert_eq!(Kind::Exponential.cut(2.0, 20, line(1.0, -1e9)), 2.0);
-        assert_eq!(Kind::Power(10.0).cut(2.0, 20, line(0.0, 1.0)), 2.0);
-        assert_eq!(Kind::Power(100.0).cut(2.0, 20, line(1.5, -1.0)), 2.0);
-        assert_eq!(Kind::Power(-12.0).cut(2.0, 20, line(1.0, 1e9)), 2.0);
-        assert_eq!(Kind::Power(-1.0).cut(2.0, 20, line(-5.0, 1.0)), 2.0);
+        assert_eq!(Kind::Exponential.cut(1.0, 20, 1.0, bell(4.0)), 1.0);
+        assert_eq!(Kind::Exponential.cut(2.0, 20, 1.0, line(1.0, -1e9)), 2.0);
+        assert_eq!(Kind::Power(10.0).cut(2.0, 20, 1.0, line(0.0, 1.0)), 2.0);
+        assert_eq!(Kind::Power(100.0).cut(2.0, 20, 1.0, line(1.5, -1.0)), 2.0);
+        assert_eq!(Kind::Power(-12.0).cut(2.0, 20, 1.0, line(1.0, 1e9)), 2.0);
+        assert_eq!(Kind::Power(-1.0).cut(2.0, 20, 1.0, line(-5.0, 1.0)), 2.0);
     }
 
     #[test]
     fn a_pole_is_not_passed() {
         for n in [-1.0, -7.0, -100.0] {
             for sign in [1.0, -1.0] {
-                let h = Kind::Power(n).cut(100.0, 20, line(sign, -sign));
+                let h = Kind::Power(n).cut(100.0, 20, 1.0, line(sign, -sign));
                 assert!(h > 0.04 && h <= 0.5, "{n}: {h}");
             }
         }
@@ -204,18 +218,21 @@ mod tests {
     fn what_is_saturated_is_left_where_it_appears() {
         for (kind, appears) in [(Kind::Exponential, 218.0), (Kind::Hyperbolic, 218.0), (Kind::Tangent, 19.0)]
         {
-            let h = kind.cut(1e6, 24, line(1000.0, -1.0));
+            let h = kind.cut(1e6, 24, 1.0, line(1000.0, -1.0));
             assert!(1000.0 - h >= appears && h > 0.4 * (1000.0 - appears), "{kind:?}: {h}");
         }
-        let h = Kind::Tangent.cut(1e6, 24, line(-1000.0, 1.0));
+        let h = Kind::Tangent.cut(1e6, 24, 1.0, line(-1000.0, 1.0));
         assert!(h <= 981.0 && h > 400.0, "{h}");
     }
 
     #[test]
     fn a_large_power_is_seen_from_its_zero() {
         // 0.1^100 does not matter.
-        let h = Kind::Power(100.0).cut(100.0, 20, line(0.0, 1.0));
+        let h = Kind::Power(100.0).cut(100.0, 20, 1.0, line(0.0, 1.0));
         assert!(h > 0.05 && h < 0.12, "{h}");
+        // Of something that was never there, everything may matter.
+        let h = Kind::Power(100.0).cut(100.0, 20, 0.0, line(0.0, 1.0));
+        assert!(h > 0.5e-9 && h < 2e-8, "{h}");
     }
 
     #[test]
@@ -225,6 +242,6 @@ mod tests {
             let factorial: f64 = (1..=k).map(|i| i as f64).product();
             if k > 0 && k.is_multiple_of(2) { [1e6, -1e6][(k / 2) % 2] / factorial } else { 0.0 }
         };
-        assert!(Kind::Exponential.cut(1e3, 20, u) < 4.0);
+        assert!(Kind::Exponential.cut(1e3, 20, 1.0, u) < 4.0);
     }
 }

@@ -2,7 +2,7 @@
 //! One text for single trajectories and for lanes.
 
 use super::element::{Element, Octet, Wide};
-use super::layout::{HALF, Layout, WIDTH, weigh};
+use super::layout::{HALF, Layout, SCALES, WIDTH, weigh};
 use super::recurrence::{Scale, Stage, Weight};
 use super::simd::Kernel;
 use super::tape::{Row, Tape, Value};
@@ -51,12 +51,12 @@ pub(crate) fn order<const FUSED: bool, const NEAR: bool, T: Element>(
     mut solve: impl FnMut(&mut [T], usize, Row, Row),
 ) {
     let r = &tape.recurrence;
-    let scales = layout.scale + 3 * k;
-    let inverse = arena[scales + 1];
+    let scales = layout.scale + SCALES * k;
+    let (inverse, step) = (arena[scales + 1], arena[scales + 3]);
     let index = |row: Row| layout.places[row as usize].index(k);
     for (i, rate) in tape.rate.iter().enumerate() {
         let Value::Row(rate) = *rate else { unreachable!("rates are rows") };
-        arena[index(i as Row)] = arena[layout.places[rate as usize].index(k - 1)].times(inverse);
+        arena[index(i as Row)] = arena[layout.places[rate as usize].index(k - 1)].times(step);
     }
     arena[index(tape.dimension as Row)] = arena[scales + 2];
     let stages = if k == layout.order { r.last_stages } else { r.stages.len() };

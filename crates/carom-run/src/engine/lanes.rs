@@ -35,6 +35,8 @@ pub(crate) struct Lanes<const W: usize> {
     moving_edges: Vec<(u32, Weight)>,
     /// Lanes whose last jet met a pivot that needs the scalar, pivoting path.
     pub(crate) unhealthy: [bool; W],
+    /// τ of each lane's series.
+    pub(crate) unit: Wide<W>,
     scratch: Vec<f64>,
     /// Room to factor what needs pivoting, lane by lane.
     pivoting: Vec<Factor>,
@@ -45,7 +47,7 @@ impl<const W: usize> Lanes<W> {
     pub(crate) fn new(tape: Arc<Tape>, order: usize, level: Level) -> Lanes<W> {
         let layout = Layout::new(&tape, order, false);
         let mut arena = vec![Wide::ZERO; layout.length];
-        for (at, scales) in layout.scales() {
+        for (at, scales) in layout.scales(1.0) {
             scales.iter().enumerate().for_each(|(i, x)| arena[at + i] = Wide::splat(*x));
         }
         for (i, x) in layout.literals.iter().enumerate() {
@@ -70,6 +72,7 @@ impl<const W: usize> Lanes<W> {
             moving_pairs: moving(tape.recurrence.pairs.iter().map(|p| p.weight), &layout.tables.pairs),
             moving_edges: moving(tape.recurrence.edges.iter().map(|e| e.weight), &layout.tables.edges),
             unhealthy: [false; W],
+            unit: Wide::splat(1.0),
             scratch: vec![0.0; tape.constants.len()],
             pivoting: tape.blocks.iter().map(Factor::new).collect(),
             layout: Arc::new(layout),
@@ -91,6 +94,16 @@ impl<const W: usize> Lanes<W> {
         }
         for (wide, edge) in self.arena[layout.edge_weights..].iter_mut().zip(&r.edges) {
             wide.0[lane] = value(&edge.weight);
+        }
+    }
+
+    /// Series of one lane are in powers of (t − t₀)/τ from now on.
+    pub(crate) fn set_unit(&mut self, lane: usize, unit: f64) {
+        if unit != self.unit.0[lane] {
+            self.unit.0[lane] = unit;
+            for (at, scales) in self.layout.scales(unit) {
+                scales.iter().enumerate().for_each(|(i, x)| self.arena[at + i].0[lane] = *x);
+            }
         }
     }
 

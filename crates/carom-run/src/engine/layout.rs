@@ -14,6 +14,9 @@ use std::collections::HashMap;
 /// Pairs of one octet.
 pub(crate) const WIDTH: usize = 8;
 
+/// Numbers per order in the table of scales.
+pub(crate) const SCALES: usize = 4;
+
 /// The first of the literals.
 pub(crate) const HALF: f64 = 0.5;
 
@@ -115,7 +118,7 @@ pub(crate) struct Layout {
     pub room: usize,
     /// Far sums of the order after the next, as far as they are known: both halves. For large systems.
     pub begun: [usize; 2],
-    /// k, 1/k and the coefficient of time, for k = 0 … order.
+    /// k, 1/k, the coefficient of time and τ/k, for k = 0 … order; τ is the unit of the series.
     pub scale: usize,
     /// Literal factors of weights.
     pub numbers: usize,
@@ -227,7 +230,7 @@ impl Layout {
             sums: region(2 * pairs.next_multiple_of(WIDTH)),
             room: pairs.next_multiple_of(WIDTH),
             begun: [0; 2].map(|_| if tables.groups.is_empty() { 0 } else { region(pairs) }),
-            scale: region(3 * stride),
+            scale: region(SCALES * stride),
             numbers: region(literals.len()),
             literals,
             mask: region(WIDTH),
@@ -259,10 +262,13 @@ impl Layout {
         self.tables.edges[e] as usize
     }
 
-    /// k, 1/k, clock.
-    pub(crate) fn scales(&self) -> impl Iterator<Item = (usize, [f64; 3])> {
-        (1..=self.order)
-            .map(|k| (self.scale + 3 * k, [k as f64, 1.0 / k as f64, if k == 1 { 1.0 } else { 0.0 }]))
+    /// k, 1/k, coefficient of time, τ/k for series in the unit τ.
+    pub(crate) fn scales(&self, unit: f64) -> impl Iterator<Item = (usize, [f64; SCALES])> {
+        (1..=self.order).map(move |k| {
+            let inverse = 1.0 / k as f64;
+            let clock = if k == 1 { unit } else { 0.0 };
+            (self.scale + SCALES * k, [k as f64, inverse, clock, inverse * unit])
+        })
     }
 }
 

@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use carom_expr::{Dag, Function};
-//! use carom_run::engine::{Flow, System, Tape, Taylor, Time};
+//! use carom_run::engine::{Extent, Flow, System, Tape, Taylor, Time};
 //! let mut dag = Dag::new();
 //! let (t, g, x, v) = (dag.symbol("t"), dag.symbol("g"), dag.symbol("x"), dag.symbol("v"));
 //! let sin = dag.function(Function::Sin, &[x]);
@@ -27,7 +27,9 @@
 //! let mut flow = Flow::new(tape, taylor.order);
 //! flow.set_parameters(&[9.81]);
 //! flow.jet(Time::new(0.0), &[0.5, 0.0]).unwrap();
-//! let h = taylor.step_size(&flow).min(1.0);
+//! let mut extent = Extent::new(2, 1);
+//! let h = taylor.step_size(&flow, &extent).min(1.0);
+//! extent.see(&flow, h);                       // later steps are measured by what the motion has done
 //! let mut end = [0.0; 2];
 //! flow.state_at(h, &mut end);                 // the state after the step
 //! let sine = flow.watched_at(0, h);           // the watched polynomial, anywhere in [0, h]
@@ -39,6 +41,7 @@ mod crowd;
 mod element;
 mod elimination;
 mod ensemble;
+mod extent;
 mod factor;
 mod first;
 mod flow;
@@ -62,7 +65,9 @@ mod taylor;
 mod time;
 mod times;
 
+pub(crate) use crowd::SHORTEST;
 pub use ensemble::{Balance, Duty, Ensemble, Handler, LaneStart, LaneStep, Leave, Ledger, Smooth, Verdict};
+pub use extent::Extent;
 pub use flow::{Flow, horner};
 pub use rk4::Rk4;
 pub(crate) use scale::Scales;
@@ -71,5 +76,5 @@ pub(crate) use symmetric::Symmetric;
 pub use system::{CompileError, LinearBlock, Singular, System};
 pub use tape::Tape;
 pub use taylor::Taylor;
-pub(crate) use taylor::powers;
+pub(crate) use taylor::{SHORTEST_UNIT, powers, shorter_unit, unit_for, within_unit};
 pub use time::Time;

@@ -32,6 +32,8 @@ pub(crate) struct Packed {
     code: Option<MachineCode>,
     /// Were the last values made by code? Then so were the factors of symmetric blocks.
     coded: bool,
+    /// τ: a power of two.
+    unit: f64,
 }
 
 impl Packed {
@@ -40,8 +42,8 @@ impl Packed {
         let layout = Layout::new(tape, order, true);
         let mut arena = vec![Octet::ZERO; layout.length.div_ceil(WIDTH)];
         let doubles = flat_mut(&mut arena);
-        for (at, scales) in layout.scales() {
-            doubles[at..at + 3].copy_from_slice(&scales);
+        for (at, scales) in layout.scales(1.0) {
+            doubles[at..at + scales.len()].copy_from_slice(&scales);
         }
         doubles[layout.numbers..][..layout.literals.len()].copy_from_slice(&layout.literals);
         doubles[layout.mask..][..WIDTH].fill(f64::from_bits(u64::MAX >> 1));
@@ -55,6 +57,23 @@ impl Packed {
             layout: Arc::new(layout),
             code: None,
             coded: false,
+            unit: 1.0,
+        }
+    }
+
+    /// The unit of the series.
+    pub(crate) fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// Series from now on are in powers of (t − t₀)/τ.
+    pub(crate) fn set_unit(&mut self, unit: f64) {
+        if unit != self.unit {
+            self.unit = unit;
+            let arena = flat_mut(&mut self.arena);
+            for (at, scales) in self.layout.scales(unit) {
+                arena[at..at + scales.len()].copy_from_slice(&scales);
+            }
         }
     }
 

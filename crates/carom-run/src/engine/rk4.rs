@@ -57,6 +57,15 @@ impl Rk4 {
         self.known = None;
     }
 
+    /// The unit of its polynomials; see [`Flow::set_unit`].
+    pub fn set_unit(&mut self, unit: f64) {
+        if unit != self.start.unit() {
+            self.start.set_unit(unit);
+            self.end.set_unit(unit);
+            self.known = None;
+        }
+    }
+
     /// The tape.
     pub fn tape(&self) -> &Arc<Tape> {
         self.start.tape()
@@ -95,6 +104,7 @@ impl Rk4 {
             self.stage[i] = x + h / 6.0 * self.sum[i];
         }
         self.end.jet(last, &self.stage)?;
+        let h = h / self.start.unit();
         for i in 0..n {
             let first = |flow: &Flow| [0, 1, 2].map(|k| flow.coefficient(i, k));
             let into = &mut self.states[i * QUINTIC..][..QUINTIC];

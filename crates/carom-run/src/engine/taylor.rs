@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! ε = tol e⁻⁶, rounding at least        N = 6.3 + 0.533 ln(1/ε), to the nearest multiple of 4        h = ρ ε^(1/(N+1))
-//! c_k = max_i |x_{i,k}| / max(1, |x_{i,0}|)        ρ = min over the last two orders of c_k^(−1/k)     (Jorba and Zou)
+//! c_k = max_i |x_{i,k}| / S_i        ρ = min over the last two orders of c_k^(−1/k)     (Jorba and Zou)
 //! ```
 //!
-//! The first term left out is then about ε, relative to max(1, |component|): well below tol. This is an estimate from
-//! the last coefficients, not an enclosure.
+//! S_i is what component i has moved by so far (see the module of extents). The first term left out is then about ε, relative
+//! to it: well below tol. This is an estimate from the last coefficients, not an enclosure. No unit of length, mass or time
+//! enters: multiplying a component or time by a power of two changes the step by exactly that power.
 
+use super::extent::{Extent, NOTHING, first_step, inverse, scale, scale_by_size};
 use super::flow::Flow;
 
 /// What a step leaves out, as a part of the tolerance.
@@ -20,7 +22,7 @@ const LEAST: f64 = 6.3;
 /// Order and tolerance of Taylor steps.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Taylor {
-    /// Wanted local truncation error, relative to max(1, |component|).
+    /// Wanted local truncation error, relative to what the component has moved by.
     pub tolerance: f64,
     /// The order N that suits it.
     pub order: usize,
@@ -37,42 +39,121 @@ impl Taylor {
         Taylor { tolerance, order: order as usize, factor: left_out.powf(1.0 / (order + 1.0)) }
     }
 
-    /// The step that keeps the truncation error of state and watched functions at the tolerance; infinite for a
-    /// motion that is a polynomial of degree below N − 2, not a number when a coefficient is not finite. The caller
-    /// bounds it: by the end of the run, and by what may hide in it (a pulse that is zero to all orders here is invisible to its
-    /// series).
-    pub fn step_size(&self, flow: &Flow) -> f64 {
+    /// The step that keeps the truncation error of state and watched functions at the tolerance, in units of the series;
+    /// infinite for a motion that is a polynomial of degree below N − 2, not a number when a coefficient is not finite. The
+    /// caller bounds it: by the end of the run, and by what may hide in it (a pulse that is zero to all orders here is
+    /// invisible to its series).
+    pub fn step_size(&self, flow: &Flow, extent: &Extent) -> f64 {
+        let mut before = self.step_before(flow, extent);
+        loop {
+            let h = self.step_after(flow, extent, before);
+            if !far_shorter(h, before) {
+                return h;
+            }
+            before = h;
+        }
+    }
+
+    /// The step, given the one before.
+    fn step_after(&self, flow: &Flow, extent: &Extent, before: f64) -> f64 {
         let n = flow.order();
         let mut largest = [0.0_f64; 3];
         // Not finite if one of the coefficients is not; `>` would drop it.
         let mut sums = [0.0_f64; 3];
-        let (state, orders) = (flow.coefficients(), [0, n, n - 1, n - 2]);
-        state.each(orders, |[first, tail @ ..]| {
-            let inverse = 1.0 / scale(first);
+        each_scaled(flow, extent, before, [n, n - 1, n - 2], |scaled| {
             for back in 0..3 {
-                let x = tail[back].abs() * inverse;
-                sums[back] += x;
-                largest[back] = if x > largest[back] { x } else { largest[back] };
+                sums[back] += scaled[back];
+                largest[back] = if scaled[back] > largest[back] { scaled[back] } else { largest[back] };
             }
         });
         // Overflow of the sums is no reason to give up: the lanes only look at the largest.
         if !sums.iter().all(|s| s.is_finite()) {
             largest = [0.0; 3];
-            state.each(orders, |[first, tail @ ..]| {
+            each_scaled(flow, extent, before, [n, n - 1, n - 2], |scaled| {
                 for back in 0..3 {
-                    largest[back] = larger(largest[back], tail[back].abs() * (1.0 / scale(first)));
+                    largest[back] = larger(largest[back], scaled[back]);
                 }
             });
         }
-        let rho = radius(n, largest);
-        let mut all = largest;
+        let (dimension, tail) = (flow.tape().dimension(), |w: &[f64]| [w[n], w[n - 1], w[n - 2]]);
         for i in 0..flow.tape().watched_count() {
-            let row = flow.watched(i);
-            all = with_watched(all, [row[n], row[n - 1], row[n - 2]], [row[0], row[1]], rho);
+            let w = flow.watched(i);
+            let first = [w[0], w[1], w[2]];
+            let own = match extent.watched(dimension, i) {
+                Some(range) => scale(range, first, before),
+                None => scale_by_size(first, before),
+            };
+            largest = with_watched(largest, tail(w), own);
         }
-        let rho = if all == largest { rho } else { radius(n, all) };
-        rho * self.factor
+        radius(n, largest) * self.factor
     }
+
+    /// The step before in units of the series; what stands for it before the first.
+    fn step_before(&self, flow: &Flow, extent: &Extent) -> f64 {
+        if extent.step > 0.0 { extent.step / flow.unit() } else { first_step(self, &(flow, extent)) }
+    }
+
+    /// Which state variable, and which watched function if it is steeper, limits the step.
+    pub(crate) fn steepest(&self, flow: &Flow, extent: &Extent) -> (usize, Option<usize>) {
+        let (n, before) = (flow.order(), self.step_before(flow, extent));
+        let (mut greatest, mut state, mut watched, mut i) = (-1.0_f64, 0, None, 0);
+        each_scaled(flow, extent, before, [n], |[c]| {
+            if c > greatest {
+                (greatest, state) = (c, i);
+            }
+            i += 1;
+        });
+        for i in 0..flow.tape().watched_count() {
+            let w = flow.watched(i);
+            let range = extent.watched(flow.tape().dimension(), i);
+            let own = range.map(|range| scale(range, [w[0], w[1], w[2]], before));
+            let c = w[n].abs() * inverse(own.unwrap_or_else(|| scale_by_size([w[0], w[1], w[2]], before)));
+            if c > greatest {
+                (greatest, watched) = (c, Some(i));
+            }
+        }
+        (state, watched)
+    }
+
+    /// Is a step of this size far shorter than the motion's own time scale, h |x_2| ≪ |x_1|, the largest of each among so many
+    /// of the first variables, by their scales?
+    pub(crate) fn is_smooth(
+        &self,
+        flow: &Flow,
+        extent: &Extent,
+        h: f64,
+        variables: usize,
+        part: f64,
+    ) -> bool {
+        let before = self.step_before(flow, extent);
+        let (mut rate, mut bend, mut left) = (0.0_f64, 0.0_f64, variables);
+        each_scaled(flow, extent, before, [1, 2], |[first, second]| {
+            if left > 0 {
+                left -= 1;
+                rate = if first > rate { first } else { rate };
+                bend = if 2.0 * second > bend { 2.0 * second } else { bend };
+            }
+        });
+        // Of the first step nothing is known but itself.
+        extent.step > 0.0 && rate > 0.0 && h * bend < part * rate
+    }
+}
+
+/// |x_k| / S of these orders, for each state variable.
+#[inline(always)]
+fn each_scaled<const K: usize>(
+    flow: &Flow,
+    extent: &Extent,
+    before: f64,
+    orders: [usize; K],
+    mut visit: impl FnMut([f64; K]),
+) {
+    let mut ranges = extent.ranges.iter();
+    flow.coefficients().each_with([0, 1, 2], orders, |first, tail| {
+        let range = ranges.next().copied().unwrap_or(NOTHING);
+        let inverse = inverse(scale(range, first, before));
+        visit(tail.map(|x| x.abs() * inverse));
+    });
 }
 
 /// The coefficients of the state.
@@ -85,14 +166,6 @@ pub(crate) enum Coefficients<'a> {
 }
 
 impl Coefficients<'_> {
-    /// Those of the first so many variables.
-    pub(crate) fn of_first(self, count: usize) -> Self {
-        match self {
-            Coefficients::ByRow(rows, stride) => Coefficients::ByRow(&rows[..count * stride], stride),
-            Coefficients::ByOrder(all, pitch, _) => Coefficients::ByOrder(all, pitch, count),
-        }
-    }
-
     /// The coefficients of these orders, of each variable.
     #[inline(always)]
     pub(crate) fn each<const K: usize>(self, orders: [usize; K], mut visit: impl FnMut([f64; K])) {
@@ -106,6 +179,30 @@ impl Coefficients<'_> {
                 let orders = orders.map(|k| &all[k * pitch..][..count]);
                 for i in 0..count {
                     visit(orders.map(|order| order[i]));
+                }
+            }
+        }
+    }
+
+    /// The first ones and others of each variable.
+    #[inline(always)]
+    pub(crate) fn each_with<const J: usize, const K: usize>(
+        self,
+        first: [usize; J],
+        others: [usize; K],
+        mut visit: impl FnMut([f64; J], [f64; K]),
+    ) {
+        match self {
+            Coefficients::ByRow(rows, stride) => {
+                for row in rows.chunks_exact(stride) {
+                    visit(first.map(|k| row[k]), others.map(|k| row[k]));
+                }
+            }
+            Coefficients::ByOrder(all, pitch, count) => {
+                let (first, others) =
+                    (first.map(|k| &all[k * pitch..][..count]), others.map(|k| &all[k * pitch..][..count]));
+                for i in 0..count {
+                    visit(first.map(|order| order[i]), others.map(|order| order[i]));
                 }
             }
         }
@@ -179,24 +276,10 @@ pub(crate) fn end_of(row: &[f64], powers: &[f64]) -> f64 {
     first + (((sums[0] + sums[1]) + (sums[2] + sums[3])) + last)
 }
 
-/// max(1, |x|)
+/// The largest scaled coefficients, those of a watched function of scale `own` (`tail`: orders n, n − 1, n − 2) included.
 #[inline(always)]
-pub(crate) fn scale(x: f64) -> f64 {
-    x.abs().max(1.0)
-}
-
-/// The largest scaled coefficients, those of a watched function w (`tail`: orders n, n − 1, n − 2) included. It has its
-/// own scale: at least what it moves by within ρ, the radius of the state.
-#[inline(always)]
-pub(crate) fn with_watched(all: [f64; 3], tail: [f64; 3], [w0, w1]: [f64; 2], rho: f64) -> [f64; 3] {
-    let least = scale(w0);
-    // Already with the smallest scale it would not shorten the step.
-    let small = (tail[0].abs() <= all[0] * least)
-        & (tail[1].abs() <= all[1] * least)
-        & (tail[2].abs() <= all[2] * least);
-    let reach = (w1 * rho).abs();
-    let own = if reach < f64::INFINITY { least.max(reach) } else { least };
-    let inverse = if small { 0.0 } else { 1.0 / own };
+pub(crate) fn with_watched(all: [f64; 3], tail: [f64; 3], own: f64) -> [f64; 3] {
+    let inverse = inverse(own);
     [0, 1, 2].map(|i| larger(all[i], tail[i].abs() * inverse))
 }
 
@@ -204,10 +287,36 @@ pub(crate) fn with_watched(all: [f64; 3], tail: [f64; 3], [w0, w1]: [f64; 2], rh
 /// about 3e-3, free of branches, divisions by data and library calls: lanes and single runs agree.
 #[inline(always)]
 pub(crate) fn radius(n: usize, [last, before, third]: [f64; 3]) -> f64 {
-    let [n, before_n, third_n] = [1.0 / n as f64, 1.0 / (n - 1) as f64, 1.0 / (n - 2) as f64];
-    let two = smaller(logarithm(last) * -n, logarithm(before) * -before_n);
-    let three = logarithm(third) * -third_n;
-    power(if two == f64::INFINITY { three } else { two })
+    let two = smaller(root(n, last), root(n - 1, before));
+    let three = root(n - 2, third);
+    if two == f64::INFINITY { three } else { two }
+}
+
+/// Does a step of this many units suit the unit of its series? Powers of what does stay far from over- and underflow.
+#[inline(always)]
+pub(crate) fn within_unit(step: f64) -> bool {
+    (1.0 / 65536.0..=65536.0).contains(&step)
+}
+
+/// Is a step so much shorter than the one before that scales of components must be taken again? What moves within
+/// the one before then says little about it.
+#[inline(always)]
+pub(crate) fn far_shorter(step: f64, before: f64) -> bool {
+    step < 0.25 * before
+}
+
+/// The unit for steps about so long: 1 where that suits, else the power of two below.
+pub(crate) fn unit_for(step: f64) -> f64 {
+    let usual = within_unit(step) || !(step >= f64::MIN_POSITIVE && step < f64::INFINITY);
+    if usual { 1.0 } else { f64::from_bits(step.to_bits() & 0x7ff0_0000_0000_0000) }
+}
+
+/// The shortest unit that is tried where series overflow.
+pub(crate) const SHORTEST_UNIT: f64 = 1.0 / (1_u64 << 60) as f64 / (1_u64 << 60) as f64;
+
+/// A unit in which the coefficients of order N are smaller by 2^(20 N).
+pub(crate) fn shorter_unit(unit: f64) -> f64 {
+    unit / (1_u64 << 20) as f64
 }
 
 /// The larger of two that are not negative; not a number when one is not (`max` would drop it), so that it reaches the
@@ -223,28 +332,29 @@ pub(crate) fn smaller(a: f64, b: f64) -> f64 {
     if a.is_nan() || a < b { a } else { b }
 }
 
-/// log₂ c for c ≥ 0, to 0.05: the exponent and, for its fraction, the mantissa. −∞ for c = 0
-/// (below 1e-300), not a number when c is not finite.
+/// c^(−1/n) for c ≥ 0, to about 3e-3: ∞ for c = 0, not a number when c is not finite. 2^q (m 2^r)^(−1/n) with the exponent
+/// e = n q + r: exactly 2^−k times as large for c 2^(nk).
 #[inline(always)]
-fn logarithm(c: f64) -> f64 {
-    // The bits as a number: put them below the point of 2⁵², and subtract; 0.043 centres the error.
+pub(crate) fn root(n: usize, c: f64) -> f64 {
+    // log₂ c to 0.05, on a grid of 2⁻⁴⁰ and free of rounding: the exponent and, for its fraction, the mantissa. The bits as a
+    // number: put them below the point of 2⁵², and subtract; 0.043 (on the grid) centres the error.
     const TWO_52: u64 = 0x4330_0000_0000_0000;
     const UNIT: f64 = 1.0 / (1_u64 << 40) as f64;
-    let scaled = f64::from_bits((c.to_bits() >> 12) | TWO_52) - f64::from_bits(TWO_52);
-    let log = if c < 1e-300 { f64::NEG_INFINITY } else { scaled * UNIT - (1023.0 - 0.043) };
-    if c < f64::INFINITY { log } else { f64::NAN }
-}
-
-/// 2^x for |x| < 1000, to 1e-4 of itself; ∞ beyond.
-#[inline(always)]
-fn power(x: f64) -> f64 {
-    // Whole part through the exponent field, fraction |f| ≤ 1/2 by a polynomial.
+    const CENTRE: f64 = 1023.0 - 47_278_999_994_u64 as f64 * UNIT;
     const ROUND: f64 = 6_755_399_441_055_744.0;
-    let shifted = x + ROUND;
-    let f = x - (shifted - ROUND);
+    let (n, inverse) = (n as f64, 1.0 / n as f64);
+    let log = (f64::from_bits((c.to_bits() >> 12) | TWO_52) - f64::from_bits(TWO_52)) * UNIT - CENTRE;
+    // log = n q + r with −n/2 ≤ r < n/2, all exact.
+    let near = (log * inverse + ROUND) - ROUND;
+    let rest = log - n * near;
+    let off = if rest >= 0.5 * n { 1.0 } else { 0.0 } - if rest < -0.5 * n { 1.0 } else { 0.0 };
+    let (whole, rest) = (near + off, rest - n * off);
+    // 2^f for |f| ≤ 1/2 to 1e-4 by a polynomial, 2^−q through the exponent field.
+    let f = rest * -inverse;
     let fraction = 1.0 + f * ((0.693_282_928 + 0.242_210_965 * f) + 0.055_008_932 * (f * f));
-    let doubled = f64::from_bits((shifted.to_bits() << 52).wrapping_add(1.0_f64.to_bits()));
-    if x < 1000.0 || x.is_nan() { fraction * doubled } else { f64::INFINITY }
+    let doubled = f64::from_bits(((ROUND - whole).to_bits() << 52).wrapping_add(1.0_f64.to_bits()));
+    let value = if c < f64::MIN_POSITIVE { f64::INFINITY } else { fraction * doubled };
+    if c < f64::INFINITY { value } else { f64::NAN }
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ use crate::engine::layout::WIDTH;
 use crate::engine::recurrence::{Equation, NONE, Scale, Stage, Weight};
 use crate::engine::tape::{ONE, Row};
 
-/// Registers that hold k, 1/k and 1/2 throughout an order; scalar code does not use them.
+/// Registers that hold τ/k, k, 1/k and 1/2 throughout an order; scalar code does not use them.
+const STEP: u8 = 28;
 const ORDER: u8 = 29;
 const INVERSE: u8 = 30;
 const HALF: u8 = 31;
@@ -28,9 +29,12 @@ impl Emitter<'_> {
 
     pub(super) fn order_by_eights(&mut self, kind: Kind) {
         self.asm.forget();
-        for (x, place) in
-            [(ORDER, self.scale(0)), (INVERSE, self.scale(1)), (HALF, self.at(self.layout.numbers))]
-        {
+        for (x, place) in [
+            (STEP, self.scale(3)),
+            (ORDER, self.scale(0)),
+            (INVERSE, self.scale(1)),
+            (HALF, self.at(self.layout.numbers)),
+        ] {
             self.asm.broadcast(x, place);
         }
         self.state_by_eights(kind);
@@ -96,7 +100,7 @@ impl Emitter<'_> {
         Mem(base(place), 8 * place.at as i32)
     }
 
-    /// x_k = rate_{k−1} / k
+    /// x_k = rate_{k−1} τ/k
     fn state_by_eights(&mut self, kind: Kind) {
         let (tape, layout) = (self.tape, self.layout);
         let rates: Vec<Row> = tape
@@ -112,8 +116,8 @@ impl Emitter<'_> {
                     let old =
                         if (rate as usize) < tape.dimension { self.before(rate) } else { self.now(rate) };
                     self.asm.load(0, old);
-                    let (inverse, slot, series) = (self.scale(1), self.now(row), self.series(row));
-                    self.asm.operate(Do::Multiply, 0, 0, Rm::Memory(inverse));
+                    let (step, slot, series) = (self.scale(3), self.now(row), self.series(row));
+                    self.asm.operate(Do::Multiply, 0, 0, Rm::Memory(step));
                     self.asm.store(slot, 0);
                     self.asm.store(series, 0);
                 }
@@ -126,7 +130,7 @@ impl Emitter<'_> {
             self.wide(|this| {
                 let (slots, series) = (this.now(start as Row), this.series(start as Row));
                 this.fetch(SUM, &places);
-                this.asm.operate(Do::Multiply, SUM, SUM, Rm::Register(INVERSE));
+                this.asm.operate(Do::Multiply, SUM, SUM, Rm::Register(STEP));
                 this.asm.store(slots, SUM);
                 this.asm.store(series, SUM);
             });

@@ -8,7 +8,7 @@
 
 use super::assembler::{Base, IF_NOT_ZERO, Mem, Op as Do, RBP, RBX, Rm, Width};
 use super::{Emitter, LARGEST, Target};
-use crate::engine::layout::{Factored, WIDTH};
+use crate::engine::layout::{Factored, SCALES, WIDTH};
 use crate::engine::recurrence::{Equation, Scale, Stage};
 use crate::engine::tape::{Row, Value};
 use std::ops::Range;
@@ -77,7 +77,7 @@ impl Emitter<'_> {
     fn advance(&mut self) {
         let element = self.element as i32;
         self.asm.add_number(Base::Series.register(), element);
-        self.asm.add_number(Base::Scale.register(), 3 * element);
+        self.asm.add_number(Base::Scale.register(), SCALES as i32 * element);
         if self.target == Target::Single {
             self.asm.add_number(Base::Octets.register(), 64);
         }
@@ -87,7 +87,7 @@ impl Emitter<'_> {
         self.asm.forget();
     }
 
-    /// k, 1/k or the coefficient of time.
+    /// k, 1/k, the coefficient of time or τ/k.
     pub(super) fn scale(&self, which: usize) -> Mem {
         Mem(Base::Scale, ((self.layout.scale + which) * self.element) as i32)
     }
@@ -128,15 +128,15 @@ impl Emitter<'_> {
         unknowns..unknowns + n
     }
 
-    /// x_k = rate_{k−1} / k
+    /// x_k = rate_{k−1} τ/k
     fn state(&mut self, kind: Kind) {
         let tape = self.tape;
         for (i, rate) in tape.rate.iter().enumerate() {
             let Value::Row(rate) = *rate else { unreachable!("rates are rows") };
             let y = self.asm.get(self.before(rate), &[]);
             let x = self.asm.fresh(&[y]);
-            let inverse = self.asm.operand(self.scale(1));
-            self.asm.operate(Do::Multiply, x, y, inverse);
+            let step = self.asm.operand(self.scale(3));
+            self.asm.operate(Do::Multiply, x, y, step);
             self.write(kind, i as Row, x);
         }
         let x = self.asm.own(self.scale(2), &[]);
