@@ -317,7 +317,7 @@ pub struct Start {
 pub struct RunSettings {
     /// End time, absolute.
     pub until: f64,
-    /// Local truncation error per step relative to max(1, |component|).
+    /// Local truncation error per step relative to what the component has moved by so far.
     pub tolerance: f64,
     /// How to step.
     pub method: Method,

@@ -183,8 +183,9 @@ fn pulses_are_not_stepped_over_however_narrow() {
         );
         let motion = common::run_at(&text, &[100.0]);
         let speed = size * (std::f64::consts::PI / a).sqrt();
-        // The pulse is centred to the rounding of t: a shift by an ulp of s is nothing for v.
-        let error = 1e-12 * speed.max(1.0) + 1e-10 * speed;
+        // Each step knows t, and with it the exponent, to rounding only: 2 √a ε s of the force.
+        let rounding = 2.0 * a.sqrt() * f64::EPSILON * s;
+        let error = 1e-12 * speed.max(1.0) + (1e-10 + rounding) * speed;
         common::close(common::signal(&motion.velocity, "x")[0], speed, error);
         common::close(common::signal(&motion.position, "x")[0], (100.0 - s) * speed, 100.0 * error);
         // What it does is measured by what it has done: from the first 1e-290 on, one step for a factor of ten or so.

@@ -9,12 +9,13 @@
 
 use super::element::{Element, Wide};
 use super::ensemble::{Duty, Handler, LaneStart, LaneStep, Leave, Ledger, Series, Verdict};
-use super::extent::{NOTHING, Rows, further, inverse, scale, scale_by_size, step_by_rows, with};
+use super::extent::{NOTHING, further, step_by_rows};
 use super::hidden::range;
+use super::lane_scale::{Lane, end_of, four_sums, inverse_scale, inverse_size, radii};
 use super::lanes::Lanes;
 use super::simd::{Kernel, Level, dispatch};
 use super::tape::{Row, Tape, Value};
-use super::taylor::{self, Taylor, far_shorter, larger, radius, smaller, within_unit};
+use super::taylor::{self, Taylor, far_shorter, larger, smaller, within_unit};
 use super::times::Times;
 use std::sync::Arc;
 
@@ -562,100 +563,6 @@ impl<const W: usize> Series for Lanes<W> {
             *x = taylor::end_of(&row, &powers);
         }
     }
-}
-
-/// As `taylor::end_of`.
-#[inline(always)]
-fn end_of<const W: usize>(row: &[Wide<W>], powers: &[Wide<W>]) -> Wide<W> {
-    let rest = four_sums(&row[1..], powers, |c, p| c * p);
-    row[0].zip(rest, |x, r| x + r)
-}
-
-/// Σ term(c_k, p_k), every fourth k in a sum of its own, what is left in another.
-#[inline(always)]
-fn four_sums<const W: usize>(c: &[Wide<W>], p: &[Wide<W>], term: impl Fn(f64, f64) -> f64) -> Wide<W> {
-    let add = |sum: &mut Wide<W>, c: &Wide<W>, p: &Wide<W>| {
-        for i in 0..W {
-            sum.0[i] += term(c.0[i], p.0[i]);
-        }
-    };
-    // Named, not an array: those would live in memory.
-    let (mut s, mut t, mut u, mut v) = (Wide::ZERO, Wide::ZERO, Wide::ZERO, Wide::ZERO);
-    let mut last = Wide::ZERO;
-    let (quads, powers) = (c.chunks_exact(4), p[..c.len()].chunks_exact(4));
-    for (c, p) in quads.remainder().iter().zip(powers.remainder()) {
-        add(&mut last, c, p);
-    }
-    for (c, p) in quads.zip(powers) {
-        add(&mut s, &c[0], &p[0]);
-        add(&mut t, &c[1], &p[1]);
-        add(&mut u, &c[2], &p[2]);
-        add(&mut v, &c[3], &p[3]);
-    }
-    s.zip(t, |s, t| s + t).zip(u.zip(v, |u, v| u + v), |s, u| s + u).zip(last, |s, l| s + l)
-}
-
-/// The series of one lane.
-struct Lane<'a, const W: usize> {
-    lanes: &'a Lanes<W>,
-    ranges: &'a [[Wide<W>; 2]],
-    lane: usize,
-}
-
-impl<const W: usize> Rows for Lane<'_, W> {
-    fn order(&self) -> usize {
-        self.lanes.order
-    }
-    fn count(&self) -> [usize; 2] {
-        [self.lanes.tape.dimension, self.lanes.tape.watched.len()]
-    }
-    fn state(&self, i: usize, k: usize) -> f64 {
-        self.lanes.row(i as Row)[k].0[self.lane]
-    }
-    fn range(&self, i: usize) -> [f64; 2] {
-        self.ranges[i].map(|wide| wide.0[self.lane])
-    }
-    fn watched(&self, i: usize, k: usize) -> f64 {
-        match self.lanes.tape.watched[i] {
-            Value::Row(row) => self.lanes.row(row)[k].0[self.lane],
-            Value::Constant(slot) if k == 0 => self.lanes.constant(slot, self.lane),
-            Value::Constant(_) => 0.0,
-        }
-    }
-    fn watched_range(&self, i: usize) -> Option<[f64; 2]> {
-        self.ranges.get(self.lanes.tape.dimension + i).map(|range| range.map(|wide| wide.0[self.lane]))
-    }
-}
-
-/// 1/S of all lanes, and the range with the present value.
-#[inline(always)]
-fn inverse_scale<const W: usize>(range: &mut [Wide<W>; 2], first: [Wide<W>; 3], before: Wide<W>) -> Wide<W> {
-    let mut r = before;
-    for i in 0..W {
-        let now = with([range[0].0[i], range[1].0[i]], first[0].0[i]);
-        (range[0].0[i], range[1].0[i]) = (now[0], now[1]);
-        r.0[i] = inverse(scale(now, [first[0].0[i], first[1].0[i], first[2].0[i]], before.0[i]));
-    }
-    r
-}
-
-/// 1/S of watched functions that are not followed.
-#[inline(always)]
-fn inverse_size<const W: usize>(first: [Wide<W>; 3], before: Wide<W>) -> Wide<W> {
-    let mut r = before;
-    for i in 0..W {
-        r.0[i] = inverse(scale_by_size([first[0].0[i], first[1].0[i], first[2].0[i]], before.0[i]));
-    }
-    r
-}
-
-#[inline(always)]
-fn radii<const W: usize>(n: usize, [a, b, c]: &[Wide<W>; 3]) -> Wide<W> {
-    let mut r = *a;
-    for i in 0..W {
-        r.0[i] = radius(n, [a.0[i], b.0[i], c.0[i]]);
-    }
-    r
 }
 
 /// What is made of the series of all lanes.

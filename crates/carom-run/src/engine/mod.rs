@@ -47,6 +47,7 @@ mod first;
 mod flow;
 mod hidden;
 mod interpret;
+mod lane_scale;
 mod lanes;
 mod layout;
 mod lower;
