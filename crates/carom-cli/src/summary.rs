@@ -1,6 +1,8 @@
 //! A motion on one screen: how it ended, what happened, where it is now, how well the laws were kept.
 
 use crate::paint::Paint;
+use carom::run::Verdict;
+use carom::run::figures::figures;
 use carom::{Model, Motion};
 use std::fmt::Write;
 
@@ -16,7 +18,7 @@ pub fn summary(motion: &Motion, model: &Model, paint: Paint) -> String {
     out += &contacts(motion, model, paint);
     out += &grazes(motion, model);
     out += &events(motion, model, paint);
-    out += &state(motion, paint);
+    out += &state(motion, model, paint);
     out += &audit(motion, model, paint);
     out
 }
@@ -112,19 +114,19 @@ fn events(motion: &Motion, model: &Model, paint: Paint) -> String {
     out
 }
 
-fn state(motion: &Motion, paint: Paint) -> String {
-    let Some(time) = motion.time.last() else { return String::new() };
-    let mut rows =
-        vec![vec![format!("t = {}", significant(*time, 10)), "position".to_owned(), "velocity".to_owned()]];
-    for (position, velocity) in motion.position.iter().zip(&motion.velocity) {
-        let last = |values: &[f64]| values.last().map_or_else(String::new, |v| significant(*v, 12));
-        rows.push(vec![position.name.clone(), last(&position.values), last(&velocity.values)]);
+/// Where it stopped, which need not be a sample.
+fn state(motion: &Motion, model: &Model, paint: Paint) -> String {
+    let end = &motion.end;
+    let time = significant(motion.stop.time, 10);
+    let mut rows = vec![vec![format!("t = {time}"), "position".to_owned(), "velocity".to_owned()]];
+    for (coordinate, (q, v)) in model.coordinates.iter().zip(end.position.iter().zip(&end.velocity)) {
+        rows.push(vec![coordinate.name.clone(), significant(*q, 12), significant(*v, 12)]);
     }
     let mut out = format!("\n{}", aligned(&rows, paint));
-    if !motion.output.is_empty() {
-        let last = |values: &[f64]| values.last().map_or_else(String::new, |v| significant(*v, 12));
+    if !end.output.is_empty() {
+        let outputs = model.outputs.iter().zip(&end.output);
         let rows: Vec<Vec<String>> =
-            motion.output.iter().map(|s| vec![s.name.clone(), last(&s.values)]).collect();
+            outputs.map(|(o, x)| vec![o.name.clone(), significant(*x, 12)]).collect();
         let mut table = vec![vec!["output".to_owned(), String::new()]];
         table.extend(rows);
         let _ = write!(out, "\n{}", aligned(&table, paint));
@@ -134,19 +136,24 @@ fn state(motion: &Motion, paint: Paint) -> String {
 
 fn audit(motion: &Motion, model: &Model, paint: Paint) -> String {
     let audit = &motion.audit;
-    let mut parts = vec![format!("energy balance kept to {:.1e}", audit.hamiltonian_drift)];
+    let mut parts = vec![format!("energy balance kept to {}", figures(audit.hamiltonian_drift, 2))];
     if !model.rows.is_empty() {
-        parts.push(format!("constraints to {:.1e}", audit.constraint_drift));
+        parts.push(format!("constraints to {}", figures(audit.constraint_drift, 2)));
     }
     if !motion.impacts.is_empty() {
-        parts.push(format!("impact law to {:.1e}", audit.impact_law_residual));
+        parts.push(format!("impact law to {}", figures(audit.impact_law_residual, 2)));
     }
     if !model.walls.is_empty() {
-        parts.push(format!("deepest penetration {:.1e}", audit.deepest_penetration));
+        parts.push(format!("deepest penetration {}", figures(audit.deepest_penetration, 2)));
     }
-    let mut out = format!("\n  {} {}\n", paint.bold("audit"), parts.join(", "));
+    let line = parts.join(", ");
+    let line = match audit.verdict {
+        Verdict::Ok => line,
+        Verdict::Drift => paint.yellow(&format!("{line}: drift, see the warnings")),
+    };
+    let mut out = format!("\n  {} {line}\n", paint.bold("audit"));
     if let Some(amplification) = audit.amplification {
-        let _ = writeln!(out, "        errors at the start are amplified {amplification:.1e}-fold");
+        let _ = writeln!(out, "        errors at the start are amplified {}-fold", figures(amplification, 2));
     }
     let seconds = [
         ("derive", audit.derive_seconds),
@@ -193,7 +200,7 @@ fn wall_name(model: &Model, wall: usize) -> String {
 /// A time in a list whose last one is `latest`: thirteen digits there, the same decimals everywhere.
 fn moment(time: f64, latest: f64) -> String {
     let before = latest.abs().max(1.0).log10().floor() as usize;
-    format!("{time:.*}", 12usize.saturating_sub(before))
+    format!("{:.*}", 12usize.saturating_sub(before), time + 0.0)
 }
 
 /// A number with that many significant digits; powers of ten only when needed.

@@ -34,7 +34,7 @@ fn a_sweep_has_one_row_per_trajectory_in_input_order() {
             && summary["threads"].is_number()
     );
     let rows = rows(folder.path(), "out.csv");
-    let header = "theta,g,stop,time,impacts,final.theta,theta',hamiltonian_drift,error";
+    let header = "theta,g,stop,time,impacts,final.theta,theta',hamiltonian_drift,error,warnings";
     assert_eq!(rows[0].join(","), header);
     let inputs: Vec<(&str, &str)> = rows[1..].iter().map(|r| (r[0].as_str(), r[1].as_str())).collect();
     let expected =
@@ -274,13 +274,16 @@ fn outputs_and_events_can_be_chosen() {
     let base = ["sweep", "ball.toml", "--vary", "y=1,2,0.25", "-q", "-o", "out.csv"];
     carom_in(folder.path(), &base).expect(0);
     let header = |name| rows(folder.path(), name)[0].join(" ");
-    assert_eq!(header("out.csv"), "y stop time impacts final.y y' square weight hamiltonian_drift error");
+    assert_eq!(
+        header("out.csv"),
+        "y stop time impacts final.y y' square weight hamiltonian_drift error warnings"
+    );
     let chosen = ["--columns", "energy,square,gap.floor,p_y,y'", "--events", "apex,half"];
     carom_in(folder.path(), &[&base[..], &chosen].concat()).expect(0);
     assert_eq!(
         header("out.csv"),
         "y stop time impacts final.y y' energy square gap.floor p_y apex.count apex.first apex.last \
-         half.count half.first half.last hamiltonian_drift error"
+         half.count half.first half.last hamiltonian_drift error warnings"
     );
     let table = rows(folder.path(), "out.csv");
     let cell = |row: usize, name: &str| -> f64 {

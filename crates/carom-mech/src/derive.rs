@@ -18,7 +18,7 @@ use crate::redundant::dependent_rows;
 use crate::sample::{AROUND, Samples};
 use crate::support::supports;
 use crate::walls::{StateForm, rows, walls};
-use carom_expr::{Expr, Rational};
+use carom_expr::{Expr, Node, Rational};
 
 /// Derives the equations of motion, the constraint rows and the impact laws of a model.
 ///
@@ -105,7 +105,7 @@ fn derive_lagrangian(mut model: Model, frame: &mut Frame) -> Result<(Mechanics, 
             let terms = frame.inserted_all(dag, &terms);
             (dag.sum(&terms), terms)
         }
-        _ => (hamiltonian, vec![hamiltonian]),
+        _ => (hamiltonian, terms_of(dag, hamiltonian)),
     };
     let dynamics = Dynamics::Lagrangian(LagrangianDynamics {
         lagrangian,
@@ -117,6 +117,29 @@ fn derive_lagrangian(mut model: Model, frame: &mut Frame) -> Result<(Mechanics, 
     let quadratic = el.quadratic;
     let common = Common { dynamics, momenta, hamiltonian, energy, energy_terms, power, drives, quadratic };
     finish(model, frame, form, common)
+}
+
+/// The terms of a sum: E may be zero where they are not (an escape at just the speed for it), and it is their difference.
+fn terms_of(dag: &mut carom_expr::Dag, e: Expr) -> Vec<Expr> {
+    let (factor, sum) = match dag.node(e) {
+        Node::Product(c, factors) => match factors[..] {
+            [(only, n)] if n == Rational::ONE => (*c, only),
+            _ => return vec![e],
+        },
+        _ => (Rational::ONE, e),
+    };
+    let Node::Sum(constant, terms) = dag.node(sum) else { return vec![e] };
+    let (constant, terms) = (*constant, terms.clone());
+    let mut all: Vec<Expr> = Vec::new();
+    for (c, term) in terms.iter() {
+        let term = dag.scale(*c, *term);
+        all.push(dag.scale(factor, term));
+    }
+    if constant != Rational::ZERO {
+        let constant = dag.number(constant);
+        all.push(dag.scale(factor, constant));
+    }
+    all
 }
 
 /// E = Σ_free p v − L of the reduced Lagrangian; without the cancelling terms when L is quadratic in v.
@@ -223,7 +246,7 @@ fn derive_hamiltonian(
         momenta,
         hamiltonian,
         energy: hamiltonian,
-        energy_terms: vec![hamiltonian],
+        energy_terms: terms_of(&mut model.dag, hamiltonian),
         power,
         drives,
         quadratic,

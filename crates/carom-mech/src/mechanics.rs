@@ -33,7 +33,7 @@ pub struct Mechanics {
     pub hamiltonian: Expr,
     /// T + V (kinetic and potential as given; equals `hamiltonian` when only L or H was given).
     pub energy: Expr,
-    /// Terms whose absolute values add up to the energy scale of the audit: T and V, or E alone.
+    /// Terms whose absolute values add up to the energy scale of the audit: T and V, or the terms of E.
     pub energy_terms: Vec<Expr>,
     /// Q·v − ∂L/∂t (or Q·v + ∂H/∂t): dE/dt without constraint and contact terms.
     pub power: Expr,

@@ -166,7 +166,7 @@ impl Run<'_> {
         let near = self.near_singularity(&what);
         Halt::new(
             StopReason::Singular,
-            format!("the step size fell to {h:.1e} for the sake of {what}; {near}"),
+            format!("the step size fell to {} for the sake of {what}; {near}", crate::figures::figures(h, 2)),
         )
     }
 

@@ -42,6 +42,8 @@ pub struct Outcome {
     pub warnings: Vec<String>,
     /// As in [`crate::Audit`].
     pub hamiltonian_drift: f64,
+    /// As in [`crate::Audit`].
+    pub verdict: crate::motion::Verdict,
     /// Steps taken.
     pub steps: u64,
 }
@@ -272,14 +274,17 @@ impl<'p> Crew<'_, 'p> {
             return;
         }
         let run = &mut self.runs[lane];
+        let values = run.shown_now();
+        run.judge();
         let outcome = Outcome {
             stop: Stop { reason: halt.reason, time: run.time.value(), detail: halt.detail },
-            values: run.shown_now(),
+            values,
             impact_count: run.impact_count,
             impacts: std::mem::take(&mut run.motion.impacts),
             events: std::mem::take(&mut run.motion.events),
             warnings: std::mem::take(&mut run.motion.warnings),
-            hamiltonian_drift: run.hamiltonian_drift(),
+            hamiltonian_drift: run.motion.audit.hamiltonian_drift,
+            verdict: run.motion.audit.verdict,
             steps: run.steps,
         };
         self.traffic.take(self.riders[lane], Ok(outcome));

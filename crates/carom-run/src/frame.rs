@@ -165,6 +165,7 @@ impl Layout {
             (self.gap_rate, walls),
             (self.wall_bias, walls),
             (self.condition, self.conditions),
+            (self.energy, 1),
         ];
         lists.into_iter().flat_map(|(at, count)| at..at + count).collect()
     }
@@ -472,6 +473,11 @@ impl Frame {
         self.slice(self.layout.momentum, self.layout.n)
     }
 
+    pub fn energy_sweep(&self) -> f64 {
+        self.scale(self.layout.energy)
+    }
+
+    /// E
     pub fn energy(&self) -> f64 {
         self.values[self.layout.energy]
     }

@@ -49,11 +49,13 @@
 //! | `fleet` | many simulations side by side |
 //! | `sensitivity` | how much errors grow |
 
+mod audit;
 mod bernstein;
 mod contact;
 mod culprit;
 pub mod engine;
 mod events;
+pub mod figures;
 mod fleet;
 mod frame;
 mod happening;

@@ -37,6 +37,8 @@ pub struct Motion {
     pub grazes: Vec<Graze>,
     /// User events.
     pub events: Vec<EventRecord>,
+    /// The state at the stop, which need not be a sample.
+    pub end: End,
     /// What a user should know about this result.
     pub warnings: Vec<String>,
     /// How well the laws were kept.
@@ -52,6 +54,7 @@ impl Motion {
         self.events.clear();
         self.warnings.clear();
         self.audit = Audit::default();
+        self.end = End::default();
         self.stop = Stop::default();
     }
 }
@@ -63,6 +66,17 @@ pub struct Signal {
     pub name: String,
     /// One value per sample time.
     pub values: Vec<f64>,
+}
+
+/// Where a motion ended.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct End {
+    /// q, every coordinate.
+    pub position: Vec<f64>,
+    /// v, every coordinate.
+    pub velocity: Vec<f64>,
+    /// User outputs.
+    pub output: Vec<f64>,
 }
 
 /// Why and when a motion ended.
@@ -186,6 +200,26 @@ pub struct EventRecord {
     pub velocity: Vec<f64>,
 }
 
+/// Were the laws kept as well as the tolerance explains?
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Verdict {
+    /// Yes.
+    #[default]
+    Ok,
+    /// No: a law drifted by more than that, or by more than anyone wants.
+    Drift,
+}
+
+impl Verdict {
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Ok => "ok",
+            Verdict::Drift => "drift",
+        }
+    }
+}
+
 /// How well the laws were kept, and at what cost.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Audit {
@@ -195,6 +229,8 @@ pub struct Audit {
     pub constraint_drift: f64,
     /// Largest residual of the impact law, relative to the momentum (energy) scale.
     pub impact_law_residual: f64,
+    /// Is that as well as the method promises? If not, `warnings` say what drifted.
+    pub verdict: Verdict,
     /// Largest −φ seen at a step's end.
     pub deepest_penetration: f64,
     /// Norm of ∂state(end)/∂state(start), when computed.

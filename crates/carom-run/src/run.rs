@@ -149,6 +149,8 @@ pub(crate) struct Run<'p> {
     pub expected_energy: f64,
     pub energy_scale: f64,
     pub worst_energy: f64,
+    /// What the start missed its rows by.
+    pub start_residual: f64,
     /// Positions in `warned` keep each warning to one.
     pub warned: std::collections::BTreeSet<String>,
     pub next_knot: Option<f64>,
@@ -380,8 +382,8 @@ impl<'p> Run<'p> {
         Halt::new(
             StopReason::Singular,
             format!(
-                "the equations of motion became singular: {row} has no pivot left ({:.1e})",
-                singular.pivot
+                "the equations of motion became singular: {row} has no pivot left ({})",
+                crate::figures::figures(singular.pivot, 2)
             ),
         )
     }

@@ -194,6 +194,18 @@ impl Run<'_> {
         self.shown_at(self.time, &state, &x, &multipliers, &closed, &forces)
     }
 
+    /// The state now, as results show it.
+    pub fn end(&mut self) -> crate::motion::End {
+        let columns = Columns::of(self.program);
+        let values = self.shown_now();
+        let part = |range: Range<usize>| values.get(range).map(<[f64]>::to_vec).unwrap_or_default();
+        crate::motion::End {
+            position: part(columns.position),
+            velocity: part(columns.velocity),
+            output: part(columns.output),
+        }
+    }
+
     fn shown_at(
         &mut self,
         time: Time,

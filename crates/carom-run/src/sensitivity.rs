@@ -238,7 +238,8 @@ impl Run<'_> {
         let digits = -(norm * unit).log10();
         if digits < 3.0 {
             self.warn(format!(
-                "errors are amplified {norm:.1e}-fold from start to end: about {} digits of the final state can be trusted",
+                "errors are amplified {}-fold from start to end: about {} digits of the final state can be trusted",
+                crate::figures::figures(norm, 2),
                 digits.max(0.0).floor()
             ));
         }

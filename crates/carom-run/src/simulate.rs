@@ -230,6 +230,7 @@ impl Run<'_> {
 
     /// Impacts at the start, and the first leg.
     pub fn first_leg(&mut self) -> Result<(), Halt> {
+        self.start_residual = self.motion.audit.constraint_drift;
         self.look();
         let touched = self.touched(&[]);
         let struck = if touched.is_empty() { false } else { self.collide(&touched)? };
@@ -342,12 +343,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The largest difference of E from what it should be, relative to max(|T| + |V|).
-    pub fn hamiltonian_drift(&self) -> f64 {
-        let scale = self.energy_scale;
-        if scale > 0.0 { self.worst_energy / scale } else { self.worst_energy }
-    }
-
     /// Ends the motion: last samples, open contacts, audit.
     fn finish(&mut self, halt: Halt) -> Motion {
         self.motion.model.clone_from(&self.base.mechanics.model.name);
@@ -357,8 +352,8 @@ impl Run<'_> {
         self.motion.contacts.retain(|c| c.from <= end);
         self.motion.contacts.sort_by(|a, b| a.from.total_cmp(&b.from));
         self.motion.grazes.sort_by(|a, b| a.time.total_cmp(&b.time));
-        self.motion.audit.hamiltonian_drift = self.hamiltonian_drift();
-        self.motion.audit.steps = self.steps;
+        self.motion.end = self.end();
+        self.judge();
         self.finish_amplification();
         self.motion.stop = Stop { reason: halt.reason, time: end, detail: halt.detail };
         self.sampler.deliver(&mut self.motion);

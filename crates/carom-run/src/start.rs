@@ -65,6 +65,7 @@ impl<'p> Run<'p> {
             expected_energy: 0.0,
             energy_scale: 0.0,
             worst_energy: 0.0,
+            start_residual: 0.0,
             warned: BTreeSet::new(),
             next_knot: None,
             powers: vec![0.0; taylor.order.max(8)],

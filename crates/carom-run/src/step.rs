@@ -4,6 +4,7 @@
 //! projection want to know is noted along with the next step's series.
 
 use crate::engine::{SHORTEST, SHORTEST_UNIT, Time, horner, powers, shorter_unit, unit_for, within_unit};
+use crate::figures::figures;
 use crate::run::{Halt, Run, Series, Side};
 use carom_mech::model::Method;
 
@@ -87,9 +88,9 @@ impl Run<'_> {
         let h = h * self.unit;
         self.smooth_steps = if smooth { self.smooth_steps.saturating_add(1) } else { 0 };
         if self.smooth_steps == STIFF_STEPS {
-            let time = self.time.value();
+            let (time, h) = (figures(self.time.value(), 6), figures(h, 2));
             self.warn(format!(
-                "the model is stiff near t = {time:.6}: steps of {h:.1e} are far shorter than the motion's own time scale"
+                "the model is stiff near t = {time}: steps of {h} are far shorter than the motion's own time scale"
             ));
         }
     }

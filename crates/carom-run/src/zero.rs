@@ -23,6 +23,13 @@ pub(crate) const DRIFT: f64 = 8.0 * f64::EPSILON;
 pub(crate) const DEPENDENT: f64 = 1e-13;
 /// People type nine digits: a start that misses its rows by less than this part of their scale is projected silently.
 pub(crate) const TYPED: f64 = 1e-9;
+/// What a step may leave of a law, in units of its tolerance or of rounding, whichever is larger: the degree of formulas and
+/// the number of their terms.
+pub(crate) const EXPLAINED: f64 = 256.0;
+/// A drift that is reported even if the tolerance explains it …
+pub(crate) const LARGE: f64 = 1e-2;
+/// … and the one from which on that of a method without tolerance is.
+pub(crate) const UNCONTROLLED: f64 = 1e-6;
 /// So far above rounding that no cancellation inside a formula hides it: then no sweep is needed to say that it is not zero.
 const CLEAR: f64 = 1e-3;
 

@@ -76,6 +76,7 @@ fn same(name: &str, columns: &Columns, outcome: &Outcome, motion: &Motion) {
     assert_eq!(outcome.events, motion.events, "{name}");
     assert_eq!(outcome.warnings, motion.warnings, "{name}");
     assert_eq!(outcome.steps, motion.audit.steps, "{name}");
+    assert_eq!(outcome.verdict, motion.audit.verdict, "{name}");
     assert_eq!(outcome.hamiltonian_drift.to_bits(), motion.audit.hamiltonian_drift.to_bits(), "{name}");
     if motion.time.is_empty() {
         return;

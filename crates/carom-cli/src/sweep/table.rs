@@ -1,7 +1,7 @@
 //! From the journal to the table that was asked for, piece by piece: memory does not grow with the number of rows.
 //!
 //! ```text
-//! varied inputs …, stop, time, impacts, x …, x' …, outputs …, event.count, event.first, event.last …, hamiltonian_drift, error
+//! varied inputs …, stop, time, impacts, x …, x' …, outputs …, event.count, event.first, event.last …, hamiltonian_drift, error, warnings
 //! trajectory, time, wall, impulse, x …, x' …                                                      one row per impact
 //! trajectory, time, event, x …, x' …                                                              one row per firing
 //! ```
@@ -83,6 +83,7 @@ impl Layout<'_> {
                 }
                 table.numbers("sweep", "hamiltonian_drift", Vec::new());
                 table.texts("sweep", "error", Vec::new());
+                table.texts("sweep", "warnings", Vec::new());
             }
             What::Impacts | What::Events => {
                 table.integers("sweep", "trajectory", Vec::new());
@@ -117,6 +118,7 @@ impl Layout<'_> {
         }
         cells.number(record.hamiltonian_drift);
         cells.text(&record.error);
+        cells.text(&record.warnings.join("; "));
     }
 
     /// Appends the row of an impact or event of trajectory `index`.

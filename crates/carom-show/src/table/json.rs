@@ -41,12 +41,13 @@ pub fn json(motion: &Motion, model: &Model) -> String {
     let a = &motion.audit;
     let audit = format!(
         "{{ \"hamiltonian_drift\": {}, \"constraint_drift\": {}, \"impact_law_residual\": {}, \
-         \"deepest_penetration\": {},\n             \"amplification\": {}, \"steps\": {}, \"derive_seconds\": {}, \
+         \"deepest_penetration\": {}, \"verdict\": \"{}\",\n             \"amplification\": {}, \"steps\": {}, \"derive_seconds\": {}, \
          \"compile_seconds\": {}, \"simulate_seconds\": {} }}",
         number(a.hamiltonian_drift),
         number(a.constraint_drift),
         number(a.impact_law_residual),
         number(a.deepest_penetration),
+        a.verdict.name(),
         a.amplification.map_or_else(|| "null".to_string(), number),
         a.steps,
         number(a.derive_seconds),
