@@ -63,6 +63,33 @@ fn run_prints_one_object_with_every_field_of_the_contract() {
     for key in ["steps", "derive_seconds", "compile_seconds", "simulate_seconds", "hamiltonian_drift"] {
         assert!(audit[key].is_number(), "{key}");
     }
+    assert_eq!(audit["verdict"], "ok");
+}
+
+/// A pendulum in steps that are too long.
+const COARSE: &str = "coordinates = [\"th\"]\n[energy]\nkinetic = \"th'^2/2\"\npotential = \"-9.81*cos(th)\"\n[start]\nposition = { th = 2 }\n[run]\nuntil = 20\nmethod = \"rk4\"\nstep = 0.2\n";
+
+#[test]
+fn a_motion_that_drifted_says_so_in_the_result_and_in_the_summary() {
+    let motion = carom_with(COARSE, &["run", "-", "--json"]).expect(0).json();
+    assert_eq!(motion["audit"]["verdict"], "drift");
+    let warnings = motion["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|w| w.as_str().unwrap().starts_with("the energy balance drifted by")));
+    let ended = carom_with(COARSE, &["run", "-"]).expect(0);
+    assert!(ended.stdout.contains("drift, see the warnings"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("warning: the energy balance drifted by"), "{}", ended.stderr);
+}
+
+#[test]
+fn the_summary_shows_the_state_at_the_stop_and_numbers_as_people_write_them() {
+    let text = "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\n[event.half]\nwhen = \"x - 0.25\"\naction = \"stop\"\n[start]\nvelocity = { x = 0.1 }\n[run]\nuntil = 5\nsamples = 3\n";
+    let ended = carom_with(text, &["run", "-", "--sensitivity"]).expect(0);
+    let words = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("t = 2.5 position velocity x 0.25 0.1"), "{}", ended.stdout);
+    assert!(words.contains("energy balance kept to 0 "), "{}", ended.stdout);
+    // ‖[1 2.5; 0 1]‖ = 2.85
+    assert!(words.contains("amplified 2.9-fold"), "{}", ended.stdout);
+    assert!(!words.contains("e0"), "{}", ended.stdout);
 }
 
 #[test]

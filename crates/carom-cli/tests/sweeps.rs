@@ -346,3 +346,17 @@ fn thousands_of_impacts_per_trajectory_are_all_in_the_second_table() {
     }
     assert_eq!(at, table.len());
 }
+
+#[test]
+fn a_trajectory_that_drifted_has_its_warning_in_its_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "coordinates = [\"th\"]\n[energy]\nkinetic = \"th'^2/2\"\npotential = \"-9.81*cos(th)\"\n[start]\nposition = { th = 2 }\n[run]\nuntil = 20\nmethod = \"rk4\"\nstep = 0.05\n";
+    fs::write(folder.path().join("coarse.toml"), text).unwrap();
+    let arguments = ["sweep", "coarse.toml", "--vary", "th=0,0.5,2.0", "-q", "-o", "out.csv"];
+    carom_in(folder.path(), &arguments).expect(0);
+    let text = fs::read_to_string(folder.path().join("out.csv")).unwrap();
+    let drifted: Vec<bool> =
+        text.lines().skip(1).map(|row| row.contains("the energy balance drifted by")).collect();
+    assert_eq!(drifted, [false, true, true], "{text}");
+    assert!(text.lines().nth(1).unwrap().ends_with(','), "empty when there is none: {text}");
+}
