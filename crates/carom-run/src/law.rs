@@ -15,6 +15,9 @@ use crate::linear::{Factored, Matrix, dot, largest};
 /// n·Sn below this part of its terms is zero: the wall cannot stop anything.
 pub(crate) const HOPELESS: f64 = 1e-12;
 
+/// A null vector of [W Aᵀ; A 0] with less than this part in the velocities is a combination of rows, not a motion.
+const MOVES: f64 = 1e-6;
+
 /// Beyond this many unknowns the symmetric factorisation is tried before the one that shows the rank.
 const LARGE: usize = 16;
 
@@ -95,7 +98,8 @@ impl Metric {
         let n = self.size();
         match &self.form {
             Form::Mass(factored) => {
-                factored.null_space.iter().map(|z| &z[..n]).filter(|z| largest(z) > 1e-9).collect()
+                let moves = |z: &&Vec<f64>| factored.part_of_null_vector(z, n) > MOVES;
+                factored.null_space.iter().filter(moves).map(|z| &z[..n]).collect()
             }
             Form::Large(_) | Form::Inverse(..) => Vec::new(),
         }

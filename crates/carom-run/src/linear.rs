@@ -138,6 +138,13 @@ impl Factored {
         factored
     }
 
+    /// How large the first `count` entries of a null vector are among all, every unknown in the unit that equilibration gave
+    /// it.
+    pub fn part_of_null_vector(&self, z: &[f64], count: usize) -> f64 {
+        let scaled: Vec<f64> = z.iter().zip(&self.column_scale).map(|(z, s)| z / s).collect();
+        largest(&scaled[..count]) / largest(&scaled)
+    }
+
     /// Is M square with full rank?
     pub fn is_regular(&self) -> bool {
         self.lu.rows == self.lu.columns && self.rank == self.lu.rows

@@ -93,9 +93,10 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
         if start.rate >= 0.0 {
             return None;
         }
-        let scale = largest(&self.momentum).max(1.0) / largest(&self.normal).max(f64::MIN_POSITIVE);
+        // No further than the momentum itself would go, where there is one: a wall may hit what is at rest.
+        let scale = largest(&self.momentum) / largest(&self.normal);
         let guess = if start.slope > 0.0 { -start.rate / start.slope } else { scale };
-        let compressed = self.zero_of_rate(guess.min(scale))?;
+        let compressed = self.zero_of_rate(if scale > 0.0 { guess.min(scale) } else { guess })?;
         let absorbed = -self.integral(0.0, compressed, &start)?;
         if e == 0.0 {
             let point = self.at(compressed)?;

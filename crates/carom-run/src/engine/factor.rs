@@ -22,7 +22,7 @@ use super::tape::{Block, Value};
 /// question "definite or not?" is no longer answered by the sign of the pivot.
 const LOST: f64 = 1e-7;
 
-/// Relative size below which a pivot of the row-scaled LU is rounding, per unknown.
+/// Size relative to its row and its column below which a pivot of LU is rounding, per unknown.
 const SINGULAR: f64 = 4.0 * f64::EPSILON;
 
 /// Is the sign of a pivot beyond doubt, given the sum of what it was computed from?
@@ -223,6 +223,10 @@ impl Factor {
             }
             self.scratch[i] = 1.0 / size;
         }
+        // A column measured in another unit is no smaller than the others.
+        let columns: Vec<f64> = (0..n)
+            .map(|k| (0..n).map(|i| a[i * n + k].abs() * self.scratch[i]).fold(0.0, f64::max))
+            .collect();
         for k in 0..n {
             let (mut best, mut at) = (-1.0, k);
             for i in k..n {
@@ -231,13 +235,13 @@ impl Factor {
                     (best, at) = (size, i);
                 }
             }
-            if best.is_nan() || best <= SINGULAR * n as f64 {
+            if best.is_nan() || best <= SINGULAR * n as f64 * columns[k] {
                 // Which row is exhausted: the one with the least left in all remaining columns.
                 let left = |i: usize| {
                     a[i * n + k..(i + 1) * n].iter().fold(0.0_f64, |m, x| m.max(x.abs())) * self.scratch[i]
                 };
                 let row = (k..n).min_by(|&i, &j| left(i).total_cmp(&left(j))).unwrap_or(k);
-                return Err((self.order[row], best));
+                return Err((self.order[row], if columns[k] > 0.0 { best / columns[k] } else { 0.0 }));
             }
             if at != k {
                 for j in 0..n {
