@@ -473,6 +473,7 @@ impl Frame {
         self.slice(self.layout.momentum, self.layout.n)
     }
 
+    /// The scale of E: the sum of what it is made of.
     pub fn energy_sweep(&self) -> f64 {
         self.scale(self.layout.energy)
     }
