@@ -91,8 +91,10 @@ const SECTIONS: &[Section] = &[
     Section {
         table: "event.*",
         title: "[event.NAME]",
-        text: "Something to notice, to stop at, or to reset the state at. Crossings inside smooth motion count; a zero at the start, \
-               a jump at an impact and an exact tangency do not.",
+        text: "Something to notice, to stop at, or to reset the state at. Crossings inside smooth motion count, once each; a zero at \
+               the start, a jump at an impact and an exact tangency do not. A formula that rests at zero for a while (the speed \
+               of a block that sticks) crosses when it leaves to the other side. At one instant impacts come first, then events \
+               in the order of the file, each on the state after.",
         example: "[event.apex]\nwhen = \"y'\"\ndirection = \"falling\"\n\n[event.step]\nwhen = \"theta - alpha\"\naction = \"set\"\nset = { theta = \"-theta\", \"theta'\" = \"cos(2*alpha)*theta'\" }\n",
     },
     Section {

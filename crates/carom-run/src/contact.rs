@@ -393,40 +393,28 @@ impl Run<'_> {
         }
     }
 
-    /// On which side each event function starts: a zero at the start of a leg does not fire.
-    fn settle_events(&mut self) {
-        if self.events.is_empty() {
-            return;
-        }
-        let h = self.natural_step();
-        let first = self.program.watched(&self.key).event;
-        for e in 0..self.events.len() {
-            let series = self.flow().watched(first + e);
-            self.events[e] = match leading(series, 0, h, 0.0) {
-                Some((zeros, sign)) => Side { sign, zeros },
-                None => Side { sign: 0.0, zeros: 0 },
-            };
-        }
-    }
-
-    /// The sign of every surface; `crossed` are those whose function is zero now.
+    /// The sign of every surface; `crossed` are those whose function is zero now. The others go on from the side they were on,
+    /// unless their function has a value on the other one.
     fn settle_surfaces(&mut self, crossed: &[usize]) -> Result<(), Halt> {
-        if self.surfaces.is_empty() {
-            return Ok(());
-        }
-        let first = self.walls.len();
         for s in 0..self.surfaces.len() {
             if self.key.sliding.contains(&s) {
                 continue;
             }
             let _ = self.settings.evaluate(self.time, &self.state);
-            let value = self.settings.watched(first + s)[0];
-            if !crossed.contains(&s) && value != 0.0 {
-                self.set_sign(s, value.signum());
-                self.surfaces[s] = Side { sign: value.signum(), zeros: 0 };
-                continue;
+            let (value, side) = (self.surface_value(s), self.surfaces[s]);
+            let decided = side.sign != 0.0 && side.zeros > 0 && self.surface_seen(s) == Some(value);
+            if !crossed.contains(&s) {
+                if decided {
+                    continue;
+                }
+                let stays = value * side.sign > 0.0;
+                if stays || !self.is_on_surface(s) {
+                    self.set_sign(s, value.signum());
+                    self.surfaces[s] = Side { sign: value.signum(), zeros: 0 };
+                    continue;
+                }
             }
-            let old = if self.surfaces[s].sign == 0.0 { -1.0 } else { self.surfaces[s].sign };
+            let old = if side.sign == 0.0 { -1.0 } else { side.sign };
             self.choose_side(s, old)?;
         }
         Ok(())

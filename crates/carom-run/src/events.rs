@@ -1,88 +1,281 @@
 //! User events: crossings inside smooth legs, in a direction, under a condition; they record, stop or reset.
 //!
-//! A zero at the start of a leg or right after a reset, a jump at an impact, or an exact tangency does not fire. At one
+//! ```text
+//! σ = ±1   the side of zero on which an event function g was last         g crosses at an instant τ  ⟺
+//!                                                                         g⁻(τ) = g⁺(τ)  and it goes on from τ on the side −σ
+//! ```
+//!
+//! Every event remembers σ; all that happens at an instant (impacts, releases, corners, rows of tables, other events) leaves it
+//! as it is, except that a function that jumps there, or is set by its own event, starts anew with the side it then has. So a
+//! crossing fires once, whatever else happens before, at or after it and however few roundings away, and a zero at the start,
+//! a jump, a tangency do not fire. A function that stays at zero for a while crosses when it leaves to the other side. At one
 //! instant impacts come first, then events in model order, on the state after.
 
 use crate::contact::{SERIES_ROUNDING, leading};
-use crate::engine::horner;
+use crate::engine::{Scales, horner};
 use crate::motion::{EventRecord, StopReason};
-use crate::roots::horner_with_derivative;
+use crate::program::Program;
 use crate::run::{Halt, Run, Side};
 use crate::sensitivity::Cause;
+use crate::zero::vanishes;
 use carom_mech::model::{Action, Direction};
 
+/// What is known of events and surfaces at the present instant.
+#[derive(Clone, Debug)]
+pub(crate) struct Instant {
+    /// Per event: the side it was last on, for those that are zero for a while.
+    memory: Vec<f64>,
+    /// Functions of surfaces, then of events, before anything happened here.
+    seen: Vec<f64>,
+    /// Events that cross here, in model order, with the side they come from.
+    crossing: Vec<(usize, f64)>,
+    /// The event whose root was located here.
+    located: Option<usize>,
+    /// Crossings of the present step in a direction that does not count: where, and of which event.
+    pub skipped: Vec<(f64, usize)>,
+    /// Crossings of the present step may be left to what happens at its end.
+    pub waiting: bool,
+    scales: Scales,
+}
+
+impl Instant {
+    pub fn new(program: &Program) -> Instant {
+        let tape = program.settings.tape();
+        Instant {
+            memory: vec![0.0; program.mechanics.events.len()],
+            seen: Vec::new(),
+            crossing: Vec::new(),
+            located: None,
+            skipped: Vec::new(),
+            waiting: false,
+            scales: Scales::of(tape, program.mechanics.walls.len()..tape.watched_count()),
+        }
+    }
+
+    /// Another program goes on from here.
+    pub fn follow(&mut self, program: &Program) {
+        self.scales = Instant::new(program).scales;
+    }
+
+    /// Nothing has happened yet.
+    pub fn clear(&mut self) {
+        self.memory.fill(0.0);
+        self.seen.clear();
+        self.crossing.clear();
+        self.skipped.clear();
+        self.located = None;
+        self.scales.forget();
+    }
+
+    /// Parameters have changed.
+    pub fn forget_scales(&mut self) {
+        self.scales.forget();
+    }
+}
+
+/// Does a crossing that comes from this side count?
+pub(crate) fn counts(direction: Direction, before: f64) -> bool {
+    match direction {
+        Direction::Both => true,
+        Direction::Rising => before < 0.0,
+        Direction::Falling => before > 0.0,
+    }
+}
+
 impl Run<'_> {
-    /// Events whose function is zero at this very instant.
-    pub fn events_now(&self) -> Vec<(usize, f64)> {
-        (0..self.events.len())
-            .filter(|&e| self.events[e].sign != 0.0)
-            .filter_map(|e| Some((e, self.comes_from(e, self.last_step)?)))
-            .collect()
-    }
+    // ---- what is known at an instant ---------------------------------------------------------------------------
 
-    /// The side from which event function `e` comes, if it is zero at the end of a step: by its slope; by the side it was on
-    /// where the slope is rounding too, as in a flat crossing.
-    pub fn comes_from(&self, e: usize, h: f64) -> Option<f64> {
-        let c = self.polynomial(self.program.watched(&self.key).event + e);
-        let rounding = 8.0 * f64::EPSILON * c.iter().rev().fold(0.0, |sum, ck| sum * h + ck.abs());
-        if horner(c, h).abs() > rounding {
-            return None;
+    /// Something is about to happen here: notes where surfaces and events are.
+    pub fn note_sides(&mut self) {
+        if self.surfaces.is_empty() && self.events.is_empty() {
+            return;
         }
-        let (_, slope) = horner_with_derivative(c, h);
-        let flat = h > 0.0 && (slope * h).abs() <= c.len() as f64 * rounding;
-        Some(if flat { self.events[e].sign } else { -slope.signum() })
+        let _ = self.settings.evaluate(self.time, &self.state);
+        let mut seen = std::mem::take(&mut self.instant.seen);
+        seen.clear();
+        seen.extend((0..self.surfaces.len()).map(|s| self.surface_value(s)));
+        seen.extend((0..self.events.len()).map(|e| self.settings.watched(self.event_slot(e))[0]));
+        self.instant.seen = seen;
     }
 
-    /// An event at the instant of an impact fires if its function goes on through zero after it.
-    pub fn fire_if_passed(&mut self, (e, before): (usize, f64)) -> Result<(), Halt> {
-        let after = self.events[e].sign;
-        let wanted = match self.program.mechanics.model.events[e].direction {
-            Direction::Both => true,
-            Direction::Rising => after > 0.0,
-            Direction::Falling => after < 0.0,
-        };
-        if before * after < 0.0 && wanted {
-            self.fire(e)?;
+    /// The function of a surface, where the settings were evaluated last.
+    pub fn surface_value(&self, s: usize) -> f64 {
+        self.settings.watched(self.walls.len() + s)[0]
+    }
+
+    /// The same before what happens here, if that was noted.
+    pub fn surface_seen(&self, s: usize) -> Option<f64> {
+        self.instant.seen.get(s).copied()
+    }
+
+    /// Is the function of a surface zero, where the settings were evaluated last?
+    pub fn is_on_surface(&mut self, s: usize) -> bool {
+        let value = self.surface_value(s);
+        value == 0.0 || vanishes(value, self.setting_scale(self.walls.len() + s))
+    }
+
+    /// Place of an event's function among the settings.
+    fn event_slot(&self, e: usize) -> usize {
+        self.settings.tape().watched_count() - self.events.len() + e
+    }
+
+    /// The scale of a setting at the present state, where the settings were evaluated last.
+    fn setting_scale(&mut self, slot: usize) -> f64 {
+        let sizes = self.state.iter().copied().chain([self.time.value()]);
+        let inputs: Vec<f64> = sizes.zip(self.frame.reach()).map(|(x, reach)| x.abs() + reach).collect();
+        self.instant.scales.sweep(&self.settings, inputs.into_iter());
+        self.instant.scales.watched(&self.settings, slot)
+    }
+
+    /// The scale of an event function over a step of length h from here.
+    pub fn event_scale(&mut self, e: usize, h: f64) -> f64 {
+        let _ = self.settings.evaluate(self.time, &self.state);
+        let mut inputs: Vec<f64> = self.state.iter().map(|x| x.abs()).collect();
+        if self.stepping_by_series() {
+            let mut at = inputs.iter_mut();
+            self.spaces.flow().coefficients().of_first(self.state.len()).each([1, 2], |[first, second]| {
+                if let Some(x) = at.next() {
+                    *x += h * (first.abs() + h * second.abs());
+                }
+            });
         }
-        Ok(())
+        inputs.push(self.time.value().abs() + h * self.unit);
+        self.instant.scales.sweep(&self.settings, inputs.into_iter());
+        let slot = self.event_slot(e);
+        self.instant.scales.watched(&self.settings, slot)
     }
 
-    /// After event `e` has fired and nothing jumped: its function is zero and goes on, however far rounding has put its
-    /// value from zero; the others go on from the side where they were, and what they have ahead is ahead. `sides` and
-    /// `pending` as they were before.
-    pub fn settle_passed(&mut self, e: usize, sides: &[Side], pending: &[(usize, f64)]) {
-        if matches!(self.program.mechanics.model.events[e].action, Action::Set(_)) {
+    /// Did an event function jump here?
+    fn has_jumped(&mut self, e: usize) -> bool {
+        let slot = self.event_slot(e);
+        let now = self.settings.watched(slot)[0];
+        match self.instant.seen.get(self.surfaces.len() + e) {
+            Some(&seen) if seen != now => !vanishes(now - seen, seen.abs() + self.setting_scale(slot)),
+            _ => false,
+        }
+    }
+
+    /// At the start of a leg: on which side every event function goes on, and which of them cross here.
+    pub fn settle_events(&mut self) {
+        if self.events.is_empty() {
             return;
         }
         let h = self.natural_step();
+        if self.last_reach() == 0.0 {
+            self.note_reach_of_series(h);
+        }
+        let _ = self.settings.evaluate(self.time, &self.state);
         let first = self.program.watched(&self.key).event;
-        for (o, side) in sides.iter().enumerate() {
-            let c = self.flow().watched(first + o);
-            let Some((zeros, sign)) = leading(c, 1, h, 0.0) else { continue };
-            if o == e {
-                self.events[o] = passed(c, h, side.sign).unwrap_or(Side { sign, zeros });
-            } else if side.sign * self.events[o].sign < 0.0 && pending.iter().all(|p| p.0 != o) {
-                let zeros = if sign == side.sign { zeros } else { 0 };
-                self.events[o] = Side { sign: side.sign, zeros };
+        for e in 0..self.events.len() {
+            let known = self.events[e].sign;
+            let mut before = if known == 0.0 { self.instant.memory[e] } else { known };
+            if before != 0.0 && self.has_jumped(e) {
+                before = 0.0;
             }
+            let located = self.instant.located == Some(e) && before != 0.0;
+            let c = self.flow().watched(first + e);
+            let side = |found: Option<(usize, f64)>| {
+                found.map_or(Side { sign: 0.0, zeros: 0 }, |(zeros, sign)| Side { sign, zeros })
+            };
+            let quick = side(leading(c, 0, h, 0.0));
+            let next = if located {
+                passed(c, h, before).unwrap_or_else(|| side(leading(c, 1, h, 0.0)))
+            } else if quick.sign == before && before != 0.0 {
+                // Should this be rounding, what is ahead is found in the step.
+                quick
+            } else {
+                let scale = self.setting_scale(self.event_slot(e));
+                let c = self.flow().watched(first + e);
+                let next = side(leading(c, 0, h, scale));
+                // In the flat part of a crossing that has been found already, lower orders may still lead back.
+                match next.sign * before < 0.0 {
+                    true => passed(c, h, -before).unwrap_or(next),
+                    false => next,
+                }
+            };
+            if located || next.sign * before < 0.0 {
+                self.instant.crossing.push((e, before));
+            }
+            self.events[e] = next;
+            self.instant.memory[e] = if next.sign == 0.0 { before } else { next.sign };
         }
     }
 
+    /// After a step of length h that ended here: the side every event function is on. Every crossing in it was found; at its
+    /// end only a value beyond rounding says more.
+    pub fn remember_events(&mut self, h: f64) {
+        let first = self.program.watched(&self.key).event;
+        for e in 0..self.events.len() {
+            let Side { mut sign, zeros } = self.events[e];
+            if sign == 0.0 {
+                self.events[e].sign = self.side_by_value(e, h);
+                continue;
+            }
+            for _ in self.instant.skipped.iter().filter(|(at, event)| *event == e && *at <= h) {
+                sign = -sign;
+            }
+            let c = &self.polynomial(first + e)[zeros..];
+            let end = horner(c, h);
+            if !self.instant.waiting
+                && end * sign < 0.0
+                && !vanishes(end, c.iter().rev().fold(0.0, |sum, ck| sum * h + ck.abs()))
+            {
+                sign = end.signum();
+            }
+            self.events[e] = Side { sign, zeros: 0 };
+            self.instant.memory[e] = sign;
+        }
+    }
+
+    /// The side of a function that was zero all along, if it is not any more.
+    fn side_by_value(&mut self, e: usize, h: f64) -> f64 {
+        let _ = self.settings.evaluate(self.time, &self.state);
+        let moved = self.state.iter().zip(&self.next_state).map(|(x, from)| x.abs() + (x - from).abs());
+        let inputs: Vec<f64> = moved.chain([self.time.value().abs() + h * self.unit]).collect();
+        self.instant.scales.sweep(&self.settings, inputs.into_iter());
+        let slot = self.event_slot(e);
+        let value = self.settings.watched(slot)[0];
+        if vanishes(value, self.instant.scales.watched(&self.settings, slot)) { 0.0 } else { value.signum() }
+    }
+
+    // ---- firing ------------------------------------------------------------------------------------------------
+
+    /// The root of an event function was located here, and nothing else happens.
+    pub fn meet_event(&mut self, e: usize) -> Result<(), Halt> {
+        self.instant.located = Some(e);
+        let begun = self.begin_leg(&[], &[]);
+        self.instant.located = None;
+        begun
+    }
+
+    /// Fires the events that cross at this instant, in model order.
+    pub fn fire_crossing(&mut self) -> Result<(), Halt> {
+        while !self.instant.crossing.is_empty() {
+            let (e, before) = self.instant.crossing.remove(0);
+            if counts(self.program.mechanics.model.events[e].direction, before) {
+                self.fire(e)?;
+            }
+        }
+        self.instant.seen.clear();
+        Ok(())
+    }
+
     /// Records, stops, or resets.
-    pub fn fire(&mut self, e: usize) -> Result<(), Halt> {
+    fn fire(&mut self, e: usize) -> Result<(), Halt> {
         let model = &self.program.mechanics.model;
         let event = &model.events[e];
         let values = self.event_values();
         let (only_if, set) = self.event_slots(e);
-        // Not exactly on: the next leg starts on the other side either way.
-        if only_if.is_some_and(|i| values[i] <= 0.0) {
-            self.begin_leg(&[], &[])?;
-            return Ok(());
+        if let Some(slot) = only_if {
+            let holds = values[slot] > 0.0 && !vanishes(values[slot], self.setting_scale(slot));
+            if !holds {
+                return Ok(());
+            }
         }
         match &event.action {
             Action::Record => {
                 self.record_event(e);
-                self.begin_leg(&[], &[])
+                Ok(())
             }
             Action::Stop => {
                 self.record_event(e);
@@ -91,12 +284,20 @@ impl Run<'_> {
             Action::Set(_) => {
                 self.allow_reset(e)?;
                 let before = self.before_jump(Cause::Event(e));
+                self.note_sides();
                 // It fired, also if what it sets cannot go on.
                 let reset = self.reset(e, &values[set.0..set.1]);
                 self.record_event(e);
                 reset?;
                 self.history.clear();
                 self.stop_endless_resets(e)?;
+                // Those that cross here and have not fired yet come from where they came.
+                for (other, before) in std::mem::take(&mut self.instant.crossing) {
+                    self.events[other].sign = 0.0;
+                    self.instant.memory[other] = before;
+                }
+                self.events[e].sign = 0.0;
+                self.instant.memory[e] = 0.0;
                 self.begin_leg(&[], &[])?;
                 self.amplify_jump(before);
                 Ok(())
@@ -120,12 +321,10 @@ impl Run<'_> {
 
     /// Resets that follow each other ever faster, by a steady ratio, have no continuation that carom could know.
     fn stop_endless_resets(&mut self, e: usize) -> Result<(), Halt> {
-        /// What is left of the series is below rounding of the times it is made of.
-        const ENDLESS: f64 = 1e-12;
         self.reset_count += 1;
         self.resets.push(self.time, &[e]);
         match self.resets.remaining() {
-            Some(rest) if rest < ENDLESS * self.time.value().abs().max(1.0) => Err(Halt::new(
+            Some(rest) if self.is_endless(rest) => Err(Halt::new(
                 StopReason::ZenoWithoutContinuation,
                 format!(
                     "event `{}` fires infinitely often before this time",

@@ -3,10 +3,11 @@
 //! Nearly every step is uneventful, and  p₀ + Σ min(0, p_k h^k) > 0  proves it at the cost of one pass over the
 //! coefficients; only the others are searched for roots.
 
+use crate::engine::Time;
+use crate::events::counts;
 use crate::motion::Graze;
 use crate::roots::{Beginning, Roots, certainly_none};
 use crate::run::{Run, Side};
-use carom_mech::model::Direction;
 
 /// What happens first within a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -92,7 +93,7 @@ impl Run<'_> {
         }
         for (s, side) in self.surfaces.iter().enumerate() {
             if side.sign != 0.0
-                && let Some(at) = first_crossing(self.polynomial(watched.surface + s), h, side, |_| true)
+                && let Some(at) = first_crossing(self.polynomial(watched.surface + s), h, side, |_, _| true)
             {
                 offer(at, Happening::Surface(s));
             }
@@ -108,36 +109,43 @@ impl Run<'_> {
                 }
             }
         }
+        let mut skipped = std::mem::take(&mut self.instant.skipped);
+        skipped.clear();
         for (e, side) in self.events.iter().enumerate() {
             if side.sign == 0.0 {
                 continue;
             }
             let direction = self.program.mechanics.model.events[e].direction;
-            let wanted = |before: f64| match direction {
-                Direction::Both => true,
-                Direction::Rising => before < 0.0,
-                Direction::Falling => before > 0.0,
+            let wanted = |at: f64, before: f64| {
+                let counts = counts(direction, before);
+                if !counts {
+                    skipped.push((at, e));
+                }
+                counts
             };
             if let Some(at) = first_crossing(self.polynomial(watched.event + e), h, side, wanted) {
                 offer(at, Happening::Event(e));
             }
         }
-        // At one instant impacts come first: an event root that differs from a wall's by rounding waits.
-        if let (at, Some(Happening::Event(_))) = best
-            && let Some((wall_at, w)) = first_wall
-            && self.is_together(wall_at - at, h, 0.0)
-        {
-            best = (wall_at, Some(Happening::Wall(w)));
+        (self.instant.skipped, self.instant.waiting) = (skipped, false);
+        // At one instant impacts come first, and rows of tables: an event root that differs by rounding waits.
+        if let (at, Some(Happening::Event(e))) = best {
+            if let Some((hit, w)) = first_wall
+                && self.is_event_together(e, at, Some(w), hit, h)
+            {
+                best = (hit, Some(Happening::Wall(w)));
+                self.instant.waiting = true;
+            } else if self.next_knot.is_some_and(|knot| h == self.in_units(Time::new(knot).minus(self.time)))
+                && self.is_event_together(e, at, None, h, h)
+            {
+                best = (h, None);
+                self.instant.waiting = true;
+            }
         }
         for &(s, wall) in grazes.iter().filter(|g| g.0 <= best.0) {
             let time = self.time.plus(s * self.unit).value();
-            let known = self
-                .motion
-                .grazes
-                .iter()
-                .rev()
-                .take(4)
-                .any(|g| g.wall == wall && (g.time - time).abs() < 1e-7);
+            let mut last = self.motion.grazes.iter().rev().take(4);
+            let known = last.any(|g| g.wall == wall && self.is_same_touch(g.time - time, h * self.unit));
             if !known {
                 self.motion.grazes.push(Graze { time, wall });
             }
@@ -198,11 +206,11 @@ fn first_fall(c: &[f64], h: f64, zeros: usize, noise: f64, mut touch: impl FnMut
     None
 }
 
-/// The first wanted crossing of a function that starts on a known side.
-fn first_crossing(c: &[f64], h: f64, side: &Side, wanted: impl Fn(f64) -> bool) -> Option<f64> {
+/// The first wanted crossing of a function that starts on a known side; `wanted` is asked in order, with the side it comes from.
+fn first_crossing(c: &[f64], h: f64, side: &Side, mut wanted: impl FnMut(f64, f64) -> bool) -> Option<f64> {
     let mut side = *side;
     if side.zeros == 0 && c[0] * side.sign < 0.0 {
-        if wanted(side.sign) {
+        if wanted(0.0, side.sign) {
             return Some(0.0);
         }
         side.sign = -side.sign;
@@ -212,5 +220,5 @@ fn first_crossing(c: &[f64], h: f64, side: &Side, wanted: impl Fn(f64) -> bool) 
     if certainly_none(c, h, &beginning) {
         return None;
     }
-    Roots::new(c, h, &beginning).find(|r| r.crossing && wanted(r.before)).map(|r| r.at)
+    Roots::new(c, h, &beginning).find(|r| r.crossing && wanted(r.at, r.before)).map(|r| r.at)
 }

@@ -88,6 +88,7 @@ impl<'p> Run<'p> {
         self.frame = frame;
         self.outputs = program.outputs.clone();
         self.settings = program.settings.clone();
+        self.instant.follow(program);
         self.spaces.clear();
         self.key = LegKey::default();
         self.largest_terms = LargestTerms::default();

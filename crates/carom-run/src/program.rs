@@ -33,7 +33,7 @@ pub struct Program {
     /// Workspaces to copy: a simulation changes its own.
     pub(crate) frame: Flow,
     pub(crate) outputs: Flow,
-    /// Restitution per wall, surfaces, then per event its `only_if` and reset values.
+    /// Restitution per wall, surfaces, then per event its `only_if` and reset values, then the functions of all events.
     pub(crate) settings: Flow,
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) curves: Vec<Curve>,
@@ -143,6 +143,7 @@ impl Program {
             fixed.extend(event.only_if.iter().copied());
             fixed.extend(event.set.iter().map(|s| s.1));
         }
+        fixed.extend(mechanics.events.iter().map(|event| event.when));
         let settings = evaluation(&mechanics.model.dag, &[], fixed)?;
         let legs = Mutex::new(Legs {
             dag: mechanics.model.dag.clone(),

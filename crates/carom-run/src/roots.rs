@@ -200,9 +200,11 @@ impl<'a> Roots<'a> {
         if self.zeros == 0 {
             return s;
         }
-        let (f, d) = horner_with_derivative(self.c, s);
+        let (f, d, dd) = horner_with_two_derivatives(self.c, s);
         let shift = -f / d;
-        if shift.abs() <= 1e-3 * s && s + shift <= self.h { s + shift } else { s }
+        // Where the slope is no more constant over the shift than this, as in a flat crossing, it says nothing.
+        let straight = (dd * shift).abs() <= d.abs();
+        if straight && shift.abs() <= 1e-3 * s && s + shift <= self.h { s + shift } else { s }
     }
 
     /// A sign change at x: is the dip behind it deeper than the noise? If not it is a touch; returns its bottom.

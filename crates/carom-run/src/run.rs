@@ -134,6 +134,8 @@ pub(crate) struct Run<'p> {
     pub walls: Vec<WallState>,
     pub events: Vec<Side>,
     pub surfaces: Vec<Side>,
+    /// What is known of both where something happens.
+    pub instant: crate::events::Instant,
     pub restitution: Vec<f64>,
     pub motion: Motion,
     pub sampler: Sampler,
@@ -219,6 +221,7 @@ impl<'p> Run<'p> {
         self.frame.set_parameters(&self.parameters);
         self.outputs.set_parameters(&self.parameters);
         self.settings.set_parameters(&self.parameters);
+        self.instant.forget_scales();
         let offset = self.sign_offset();
         for space in &mut self.spaces.list {
             let parameters = leg_parameters(&space.key, &self.parameters, offset);

@@ -171,8 +171,10 @@ impl Run<'_> {
             self.warn(
                 "impacts accumulated faster than time can resolve; they were ended by the e = 0 law".into(),
             );
+            self.note_sides();
             self.cut_zeno(0.0)?;
             self.begin_leg(&[], &[])?;
+            self.fire_crossing()?;
             self.crowded = 0;
         }
         self.series = Series::Fresh;
@@ -247,14 +249,24 @@ impl Run<'_> {
 
     /// At a row of a table the next piece takes over, and a new leg begins.
     fn pass_knot(&mut self) -> Result<(), Halt> {
-        if self.pass_row() { self.begin_leg(&[], &[]) } else { Ok(()) }
+        if !self.is_at_row() {
+            return Ok(());
+        }
+        self.note_reach(self.last_step);
+        self.note_sides();
+        self.pass_row();
+        self.begin_leg(&[], &[])?;
+        self.fire_crossing()
     }
 
-    /// At a row of a table the next piece takes over; true if there is one here. A signal that jumps there changes E at once,
-    /// by what it is the work of.
-    fn pass_row(&mut self) -> bool {
-        if self.next_knot.is_none_or(|knot| Time::new(knot).minus(self.time) > 0.0) {
-            return false;
+    fn is_at_row(&self) -> bool {
+        self.next_knot.is_some_and(|knot| Time::new(knot).minus(self.time) <= 0.0)
+    }
+
+    /// At a row of a table the next piece takes over. A signal that jumps there changes E at once: that is its work.
+    fn pass_row(&mut self) {
+        if !self.is_at_row() {
+            return;
         }
         let inputs = &self.program.mechanics.model.inputs;
         let jumps = inputs.iter().any(|input| input.interpolate < Interpolation::Smooth);
@@ -267,14 +279,13 @@ impl Run<'_> {
         if jumps {
             self.expected_energy += energy(self) - before;
         }
-        true
     }
 
     // ---- handling ----------------------------------------------------------------------------------------
 
     /// Returns true if there was an impulse. Events at the same instant come last, in model order.
     fn handle(&mut self, what: Happening) -> Result<bool, Halt> {
-        let pending = self.events_now();
+        self.note_sides();
         let struck = match what {
             Happening::Wall(w) => self.meet_wall(w)?,
             Happening::Release(w) => {
@@ -297,21 +308,15 @@ impl Run<'_> {
             }
             Happening::LeaveSurface(s, sign) => {
                 self.leave_surface(s, sign);
-                self.begin_leg_after_sliding(s)?;
+                self.begin_leg(&[], &[])?;
                 false
             }
             Happening::Event(e) => {
-                let sides = self.events.clone();
-                self.fire(e)?;
-                self.settle_passed(e, &sides, &pending);
+                self.meet_event(e)?;
                 false
             }
         };
-        for other in pending {
-            if what != Happening::Event(other.0) {
-                self.fire_if_passed(other)?;
-            }
-        }
+        self.fire_crossing()?;
         Ok(struck)
     }
 
@@ -329,18 +334,6 @@ impl Run<'_> {
             self.motion.grazes.push(Graze { time: self.time.value(), wall: w });
         }
         Ok(struck)
-    }
-
-    fn begin_leg_after_sliding(&mut self, surface: usize) -> Result<(), Halt> {
-        let side = self.surfaces[surface];
-        self.begin_leg(&[], &[])?;
-        // begin_leg sees u = rounding; the side is known.
-        if !self.key.sliding.contains(&surface) {
-            self.set_sign(surface, side.sign);
-            self.surfaces[surface] = side;
-            self.jet()?;
-        }
-        Ok(())
     }
 
     /// Ends the motion: last samples, open contacts, audit.

@@ -4,6 +4,7 @@
 //! fails, unless projection was asked for. Variables that were not given are 0, or what the rows determine.
 
 use crate::engine::{Extent, Time, unit_for};
+use crate::events::Instant;
 use crate::frame::Frame;
 use crate::linear::{Factored, Matrix};
 use crate::motion::{Motion, StopReason};
@@ -52,6 +53,7 @@ impl<'p> Run<'p> {
             fixed_step: 0.0,
             walls: vec![WallState::default(); m.walls.len()],
             events: vec![Side::default(); m.events.len()],
+            instant: Instant::new(program),
             surfaces: vec![Side::default(); program.surfaces.len()],
             restitution: Vec::new(),
             motion: Motion::default(),
@@ -95,6 +97,7 @@ impl<'p> Run<'p> {
         self.key = LegKey::default();
         self.walls.fill(WallState::default());
         self.events.fill(Side::default());
+        self.instant.clear();
         self.surfaces.fill(Side::default());
         self.motion.clear();
         self.history.clear();

@@ -181,20 +181,7 @@ impl Run<'_> {
                 side.zeros = 0;
             }
         }
-        let first = self.program.watched(&self.key).event;
-        for e in 0..self.events.len() {
-            // Every crossing was found, wanted or not: the side at the end is the sign there; at a zero, the one before
-            // it. What is known to start at zero is only rounding away from it.
-            let known = self.events[e].zeros;
-            let end = horner(&self.polynomial(first + e)[known..], h);
-            let before = if self.events[e].sign == 0.0 { None } else { self.comes_from(e, h) };
-            if let Some(before) = before {
-                self.events[e].sign = before;
-            } else if end != 0.0 {
-                self.events[e].sign = end.signum();
-            }
-            self.events[e].zeros = 0;
-        }
+        self.remember_events(h);
     }
 
     fn audit_frame(&mut self) {

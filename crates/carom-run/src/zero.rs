@@ -8,7 +8,7 @@
 //!
 //! The constants are pure numbers: how many roundings a computation of its kind may collect.
 
-use crate::engine::Time;
+use crate::engine::{Time, horner};
 use crate::run::Run;
 use carom_mech::model::Method;
 
@@ -30,6 +30,8 @@ pub(crate) const EXPLAINED: f64 = 256.0;
 pub(crate) const LARGE: f64 = 1e-2;
 /// … and the one from which on that of a method without tolerance is.
 pub(crate) const UNCONTROLLED: f64 = 1e-6;
+/// What is left of a series of resets is no more than this part of the motion so far: it ends here.
+const ENDLESS: f64 = 1e-12;
 /// So far above rounding that no cancellation inside a formula hides it: then no sweep is needed to say that it is not zero.
 const CLEAR: f64 = 1e-3;
 
@@ -90,6 +92,32 @@ impl Run<'_> {
     /// functions that have their roots there: to rounding of the step, plus scale over rate of each (`known_to`).
     pub fn is_together(&self, apart: f64, h: f64, known_to: f64) -> bool {
         apart.abs() <= ROUNDING * (h + known_to)
+    }
+
+    /// Is the root `at` of event function `e` at the instant of the impact on wall `w` at `hit`, or of what else ends the step
+    /// there? It is if rounding of time, of the event function or of the gap does not tell.
+    pub fn is_event_together(&mut self, e: usize, at: f64, w: Option<usize>, hit: f64, h: f64) -> bool {
+        if self.is_together(hit - at, h, 0.0) {
+            return true;
+        }
+        if hit - at > CLEAR * h {
+            return false;
+        }
+        let watched = self.program.watched(&self.key);
+        let event = horner(self.polynomial(watched.event + e), hit);
+        let gap = w.map(|w| horner(self.polynomial(watched.gap + w), at));
+        vanishes(event, self.event_scale(e, h))
+            || w.zip(gap).is_some_and(|(w, gap)| vanishes(gap, self.gap_size_at_start(w)))
+    }
+
+    /// Are two touches of a wall one? A double root is located to the root of rounding of the step it lies in.
+    pub fn is_same_touch(&self, apart: f64, h: f64) -> bool {
+        apart.abs() <= 4.0 * ROUNDING.sqrt() * h.max(self.last_reach())
+    }
+
+    /// Is so little left of a series of resets that it ends here?
+    pub fn is_endless(&self, rest: f64) -> bool {
+        rest <= ENDLESS * self.time.minus(Time::new(self.options.start.time))
     }
 
     // ---- what the motion moves -----------------------------------------------------------------------------

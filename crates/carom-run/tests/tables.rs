@@ -155,8 +155,8 @@ fn an_event_on_a_signal_that_jumps_over_zero_does_not_fire_and_one_that_falls_th
 
 #[test]
 fn a_table_with_a_zero_at_a_row_is_crossed_once() {
-    // u passes zero exactly at t = 1, a corner of the linear table.
-    let rows = [(0.0, 1.0), (1.0, 0.0), (2.0, -3.0), (3.0, -0.5), (4.0, -1.0)];
+    // u passes zero exactly at t = 1, a corner of the linear table, and touches it with another corner at t = 3.
+    let rows = [(0.0, 1.0), (1.0, 0.0), (2.0, -3.0), (3.0, 0.0), (4.0, -1.0)];
     for kind in ["linear", "smooth"] {
         for (direction, count) in [("both", 1), ("falling", 1), ("rising", 0)] {
             let event = format!("[event.u]\nwhen = \"u\"\ndirection = \"{direction}\"\n");
