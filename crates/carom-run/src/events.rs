@@ -211,15 +211,17 @@ impl Run<'_> {
                 self.events[e].sign = self.side_by_value(e, h);
                 continue;
             }
-            for _ in self.instant.skipped.iter().filter(|(at, event)| *event == e && *at <= h) {
-                sign = -sign;
-            }
             let c = &self.polynomial(first + e)[zeros..];
+            let size = c.iter().rev().fold(0.0, |sum, ck| sum * h + ck.abs());
             let end = horner(c, h);
-            if !self.instant.waiting
-                && end * sign < 0.0
-                && !vanishes(end, c.iter().rev().fold(0.0, |sum, ck| sum * h + ck.abs()))
-            {
+            let zero = vanishes(end, size);
+            for (at, _) in self.instant.skipped.iter().filter(|(at, event)| *event == e && *at <= h) {
+                // One at the very end, or so flat that it is zero from there on, is decided by what comes next.
+                if !(zero && vanishes(horner(c, 0.5 * (at + h)), size)) {
+                    sign = -sign;
+                }
+            }
+            if !self.instant.waiting && end * sign < 0.0 && !zero {
                 sign = end.signum();
             }
             self.events[e] = Side { sign, zeros: 0 };
