@@ -133,7 +133,7 @@ impl Run<'_> {
         let mut inputs: Vec<f64> = self.state.iter().map(|x| x.abs()).collect();
         if self.stepping_by_series() {
             let mut at = inputs.iter_mut();
-            self.spaces.flow().coefficients().of_first(self.state.len()).each([1, 2], |[first, second]| {
+            self.spaces.flow().coefficients().each([1, 2], |[first, second]| {
                 if let Some(x) = at.next() {
                     *x += h * (first.abs() + h * second.abs());
                 }

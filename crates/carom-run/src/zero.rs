@@ -112,7 +112,7 @@ impl Run<'_> {
 
     /// Are two touches of a wall one? A double root is located to the root of rounding of the step it lies in.
     pub fn is_same_touch(&self, apart: f64, h: f64) -> bool {
-        apart.abs() <= 4.0 * ROUNDING.sqrt() * h.max(self.last_reach())
+        apart.abs() <= 4.0 * ROUNDING.sqrt() * h.max(self.last_step * self.unit)
     }
 
     /// Is so little left of a series of resets that it ends here?
