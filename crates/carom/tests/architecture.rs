@@ -111,6 +111,34 @@ fn only_the_reader_of_model_files_and_the_doors_touch_files() {
 }
 
 #[test]
+fn the_repository_holds_no_fonts_scripts_or_styles_of_others() {
+    fn walk(folder: &Path, out: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.file_name().and_then(|n| n.to_str()) {
+                Some("node_modules" | "target" | "__pycache__") => {}
+                _ if path.is_dir() => walk(&path, out),
+                _ => out.push(path),
+            }
+        }
+    }
+    let mut files = Vec::new();
+    ["crates", "docs", "tests", "models", "benches", ".ci"]
+        .iter()
+        .for_each(|f| walk(&root().join(f), &mut files));
+    let foreign = |path: &&PathBuf| {
+        let name = path.to_string_lossy();
+        let fonts = [".ttf", ".otf", ".woff", ".woff2", ".eot", ".min.js", ".min.css"];
+        let page = [".js", ".mjs", ".css"].iter().any(|e| name.ends_with(e));
+        // What was made by a tool has lines that nobody writes.
+        fonts.iter().any(|e| name.ends_with(e))
+            || page && fs::read_to_string(path).unwrap().lines().any(|line| line.len() > 2000)
+    };
+    let found: Vec<&PathBuf> = files.iter().filter(foreign).collect();
+    assert!(files.len() > 400 && found.is_empty(), "{found:?}");
+}
+
+#[test]
 fn unsafe_code_lives_in_at_most_one_file_per_crate() {
     let crates: BTreeSet<String> =
         sources("crates").iter().map(|f| f.split('/').nth(1).unwrap().to_owned()).collect();
