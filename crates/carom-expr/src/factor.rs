@@ -1,12 +1,12 @@
 //! Writing a polynomial down with common factors pulled out.
 //!
-//! Three steps, each taken only where it shortens: what divides every term leaves the sum; terms that differ in one
+//! Three steps, each taken only where it shortens and while there is work left: what divides every term leaves the sum; terms that differ in one
 //! factor share the rest, `m₁ l² + m₂ l² = (m₁ + m₂) l²`; terms that share such a bracket share it once.
 
 use crate::dag::{Dag, Expr, Node};
 use crate::measure::{coefficient, of_power};
 use crate::number::Rational;
-use crate::polynomial::{Local, Monomial, Polynomial, UNIT, exponent, multiply};
+use crate::polynomial::{Local, Monomial, Polynomial, UNIT, Work, exponent, factor_count, multiply};
 use std::hash::Hasher;
 
 /// Rounds of grouping; each makes brackets of the brackets of the one before.
@@ -25,8 +25,8 @@ pub(crate) struct Split {
 }
 
 /// Writes `p`, common factors pulled out where that is shorter.
-pub(crate) fn write(dag: &mut Dag, p: &Polynomial) -> Expr {
-    let mut writer = Writer::new(dag, p);
+pub(crate) fn write(dag: &mut Dag, work: &mut Work, p: &Polynomial) -> Expr {
+    let mut writer = Writer::new(dag, work, p);
     let terms = std::mem::take(&mut writer.terms);
     let (common, inner) = divide_common(&terms);
     let grouped = writer.group(inner);
@@ -61,8 +61,8 @@ pub(crate) fn flat_length(dag: &Dag, p: &Polynomial) -> u64 {
 
 /// Splits `p` for use as a factor: everything common leaves the sum, whether or not that is shorter. The sign leaves
 /// when every term is negative or, with `oriented`, when the first is.
-pub(crate) fn split(dag: &mut Dag, p: &Polynomial, oriented: bool) -> Split {
-    let mut writer = Writer::new(dag, p);
+pub(crate) fn split(dag: &mut Dag, work: &mut Work, p: &Polynomial, oriented: bool) -> Split {
+    let mut writer = Writer::new(dag, work, p);
     let terms = std::mem::take(&mut writer.terms);
     let (common, inner) = divide_common(&terms);
     let (coefficient, inner) = divide_content(&inner, !oriented);
@@ -74,6 +74,7 @@ pub(crate) fn split(dag: &mut Dag, p: &Polynomial, oriented: bool) -> Split {
 
 struct Writer<'a> {
     dag: &'a mut Dag,
+    work: &'a mut Work,
     local: Local,
     terms: Polynomial,
 }
@@ -84,9 +85,9 @@ type Entry = (u64, u32, u32);
 const WHOLE: u32 = u32::MAX;
 
 impl Writer<'_> {
-    fn new<'a>(dag: &'a mut Dag, p: &Polynomial) -> Writer<'a> {
+    fn new<'a>(dag: &'a mut Dag, work: &'a mut Work, p: &Polynomial) -> Writer<'a> {
         let (local, terms) = Local::of(dag, p);
-        Writer { dag, local, terms }
+        Writer { dag, work, local, terms }
     }
 
     fn monomial_length(&self, m: &[(u32, i32)]) -> u64 {
@@ -140,7 +141,10 @@ impl Writer<'_> {
     }
 
     fn group_once(&mut self, terms: &Polynomial) -> Option<Polynomial> {
-        if terms.len() < 2 {
+        // Each factor of each term stands for a rest, which is compared as a whole.
+        let compared =
+            terms.iter().fold(0_usize, |sum, (m, _)| sum.saturating_add(m.len().saturating_mul(m.len())));
+        if terms.len() < 2 || !self.work.spend_factors(compared) {
             return None;
         }
         // Lengths of all factors, term after term, each with its `*`.
@@ -244,6 +248,9 @@ impl Writer<'_> {
             let e = self.local.atoms[atom as usize];
             if uses.get(atom as usize).is_none_or(|&n| n < 2) || !matches!(self.dag.node(e), Node::Sum(..)) {
                 continue;
+            }
+            if !self.work.spend_factors(factor_count(&terms)) {
+                return terms;
             }
             let has = |m: &Monomial| m.contains(&(atom, UNIT));
             if terms.iter().filter(|(m, _)| has(m)).count() < 2 {

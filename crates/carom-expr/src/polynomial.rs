@@ -14,7 +14,9 @@ pub(crate) const UNIT: i32 = 12;
 /// Most terms of one polynomial.
 const MOST_TERMS: usize = 20_000;
 /// Most term products of one simplification, about a quarter of a microsecond each.
-const MOST_WORK: usize = 2_000_000;
+const MOST_WORK: usize = 4_000_000;
+/// Factors that are merged, compared or copied in the time of a term product.
+const FACTORS_PER_PRODUCT: usize = 8;
 /// How deep `expand` descends into sums within products within sums whose polynomials are not known yet.
 const MOST_DEPTH: usize = 40;
 /// Highest power of a sum that is multiplied out.
@@ -72,6 +74,36 @@ fn merge(a: &[(u32, i32)], b: &[(u32, i32)], product: &mut [(u32, i32)]) -> Opti
     Some(length)
 }
 
+/// What one simplification may still do, counted in term products. Everything whose cost is not proportional to what it
+/// reads pays here before it begins; who cannot pay keeps the form there is.
+pub(crate) struct Work {
+    left: usize,
+}
+
+impl Work {
+    /// Nothing spent.
+    pub(crate) fn new() -> Work {
+        Work { left: MOST_WORK }
+    }
+
+    /// Counts `steps` term products; false, now and ever after, once they are used up.
+    pub(crate) fn spend(&mut self, steps: usize) -> bool {
+        let enough = steps <= self.left;
+        self.left = self.left.saturating_sub(steps);
+        enough && self.left > 0
+    }
+
+    /// The same for so many factors.
+    pub(crate) fn spend_factors(&mut self, factors: usize) -> bool {
+        self.spend(factors / FACTORS_PER_PRODUCT)
+    }
+}
+
+/// How many factors the terms have in all.
+pub(crate) fn factor_count(p: &Polynomial) -> usize {
+    p.iter().map(|(m, _)| m.len()).sum()
+}
+
 /// A sum of terms being collected.
 #[derive(Default)]
 pub(crate) struct Collector {
@@ -109,19 +141,14 @@ impl Collector {
 pub(crate) struct Expander {
     /// Polynomials of expressions met before.
     pub(crate) known: FastMap<Expr, Option<Rc<Polynomial>>>,
-    work: usize,
+    /// What it may still do.
+    pub(crate) work: Work,
 }
 
 impl Expander {
     /// Nothing known, nothing spent.
     pub(crate) fn new() -> Expander {
-        Expander { known: FastMap::default(), work: 0 }
-    }
-
-    /// Counts `steps` term products; false once they are used up.
-    pub(crate) fn spend(&mut self, steps: usize) -> bool {
-        self.work = self.work.saturating_add(steps);
-        self.work <= MOST_WORK
+        Expander { known: FastMap::default(), work: Work::new() }
     }
 
     /// `e` as a polynomial over its atoms.
@@ -166,7 +193,7 @@ impl Expander {
         for &(c, t) in terms {
             match self.expand_at(dag, t, depth + 1) {
                 Some(part) => {
-                    if !self.spend(part.len()) || sum.terms.len() + part.len() > MOST_TERMS {
+                    if !self.work.spend(part.len()) || sum.terms.len() + part.len() > MOST_TERMS {
                         return None;
                     }
                     for (m, k) in part.iter() {
@@ -214,7 +241,10 @@ impl Expander {
 
     /// The product of two polynomials.
     pub(crate) fn times(&mut self, a: &Polynomial, b: &Polynomial) -> Option<Polynomial> {
-        if a.len().saturating_mul(b.len()) > 4 * MOST_TERMS || !self.spend(a.len() * b.len()) {
+        let products = a.len().saturating_mul(b.len());
+        let merged =
+            factor_count(a).saturating_mul(b.len()).saturating_add(factor_count(b).saturating_mul(a.len()));
+        if products > 4 * MOST_TERMS || !self.work.spend(products) || !self.work.spend_factors(merged) {
             return None;
         }
         if let [(m, k)] = a.as_slice() {

@@ -6,7 +6,9 @@
 //!
 //! Order is for people: positive terms before negative ones, terms with more velocities first, in a product
 //! numbers, then parameters, coordinates, velocities, sums, functions. Promise: [`Style::Text`] reads back to the
-//! same expression, and output is bounded: a subexpression whose text would exceed the limit is replaced by a marker.
+//! same expression, and output and work are bounded: a DAG written as a tree may be exponentially longer, so a
+//! subexpression whose text would exceed the limit is replaced by a marker, and so is everything once the texts of all
+//! subexpressions together have exceeded a multiple of it.
 
 mod code;
 mod latex;
@@ -19,7 +21,7 @@ use crate::dag::{Dag, Expr, Node};
 use crate::number::Rational;
 use order::Ranks;
 use piece::{Level, Piece};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -65,6 +67,8 @@ impl Dag {
 
 /// Longest text of one expression, in bytes, unless told otherwise.
 const LONGEST: usize = 1_000_000;
+/// Most bytes joined on the way to one text, in such limits: parts are copied into what they are parts of.
+const MOST_JOINED: usize = 512;
 
 /// Prints expressions of one DAG in one style, with names for some of them.
 #[derive(Clone)]
@@ -75,6 +79,8 @@ pub struct Printer<'a> {
     named: HashMap<Expr, String>,
     ranks: RefCell<Ranks>,
     limit: usize,
+    /// Bytes joined for the text under way.
+    joined: Cell<usize>,
 }
 
 /// A summand of a broken sum.
@@ -99,7 +105,7 @@ impl<'a> Printer<'a> {
         let symbols =
             if spelling.len() == dag.symbol_count() { spelling } else { names::table(dag, style).into() };
         let ranks = RefCell::default();
-        Printer { dag, style, symbols, named: HashMap::new(), ranks, limit: LONGEST }
+        Printer { dag, style, symbols, named: HashMap::new(), ranks, limit: LONGEST, joined: Cell::new(0) }
     }
 
     /// How symbols are spelt, for [`Printer::with_spelling`].
@@ -188,6 +194,7 @@ impl<'a> Printer<'a> {
 
     /// The pieces of what `root` shows, with how often each is still needed.
     fn pieces(&self, root: Expr) -> HashMap<Expr, (Piece, usize)> {
+        self.joined.set(0);
         // Count first, so that a piece can be dropped after its last use; children have smaller handles.
         let mut uses: HashMap<Expr, usize> = HashMap::new();
         let mut stack = vec![root];
@@ -244,7 +251,7 @@ impl<'a> Printer<'a> {
         if let Some(name) = self.named.get(&e) {
             return Piece::atom(name.clone(), piece::latex_width(name));
         }
-        let mut piece = match self.dag.node(e) {
+        let piece = match self.dag.node(e) {
             Node::Number(r) => self.number(*r),
             Node::Float(x) => self.float(*x),
             Node::Constant(c) => self.constant(*c),
@@ -260,7 +267,7 @@ impl<'a> Printer<'a> {
                     let piece = self.term(c, term, ranks, take);
                     length += piece.text.len();
                     if length > self.limit {
-                        return self.too_long();
+                        return self.bounded(length, None);
                     }
                     pieces.push((c.is_negative(), piece));
                 }
@@ -280,10 +287,17 @@ impl<'a> Printer<'a> {
                 self.call(*f, args)
             }
         };
-        if piece.text.len() > self.limit {
-            piece = self.too_long();
+        self.bounded(piece.text.len(), Some(piece))
+    }
+
+    /// The piece that joining `length` bytes made, or the marker if that was too much.
+    fn bounded(&self, length: usize, piece: Option<Piece>) -> Piece {
+        let joined = self.joined.get().saturating_add(length);
+        self.joined.set(joined);
+        match piece {
+            Some(piece) if length <= self.limit && joined <= self.limit.saturating_mul(MOST_JOINED) => piece,
+            _ => self.too_long(),
         }
-        piece
     }
 
     fn too_long(&self) -> Piece {
@@ -336,7 +350,7 @@ impl<'a> Printer<'a> {
                 if exponent.abs().is_one() { piece } else { self.rational_power(piece, exponent.abs()) };
             length += power.text.len();
             if length > self.limit {
-                return self.too_long();
+                return self.bounded(length, None);
             }
             if exponent.is_negative() { below.push(power) } else { above.push(power) }
         }

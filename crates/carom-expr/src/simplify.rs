@@ -5,12 +5,13 @@
 //! is kept ([`Dag::length`]), the first of these when none is shorter.
 //!
 //! Promise: the value is the same wherever the original has one; the result depends on the expression alone, not on
-//! what else the DAG holds; the time is bounded, because what would pass the limits of `polynomial` keeps its form.
+//! what else the DAG holds; the time is bounded, because every step pays for its work (`polynomial::Work`) and what cannot
+//! pay keeps its form.
 
 use crate::dag::{Dag, Expr, Function, Node};
 use crate::factor;
 use crate::number::Rational;
-use crate::polynomial::{Expander, Polynomial, UNIT, exponent};
+use crate::polynomial::{Expander, Polynomial, UNIT, Work, exponent};
 use crate::trig;
 use std::rc::Rc;
 
@@ -110,17 +111,17 @@ impl Run {
     /// A sum of simplified terms.
     fn simplify_sum(&mut self, dag: &mut Dag, sum: Expr) -> Expr {
         let Some(expanded) = self.expander.expand(dag, sum) else { return sum };
-        if !self.expander.spend(REWRITE * expanded.len()) {
+        if !self.expander.work.spend(REWRITE * expanded.len()) {
             return sum;
         }
-        let Some(short) = trig::shorten(dag, &expanded) else { return sum };
+        let Some(short) = trig::shorten(dag, &mut self.expander.work, &expanded) else { return sum };
         let short = Rc::new(short);
         // Identities that take a third of the terms away are what a reader looks for: Σ l_j l_k v_j v_k cos(θ_j − θ_k)
         // is longer than the squares of Cartesian velocities from three links on, but it is the simpler form.
         let identities = 3 * short.len() <= 2 * expanded.len();
         let mut best = sum;
         if identities || !hopeless(dag, &short, sum) {
-            let written = factor::write(dag, &short);
+            let written = factor::write(dag, &mut self.expander.work, &short);
             best = if identities { written } else { shorter(dag, best, written) };
         }
         if let Some(fraction) = self.over_common_denominator(dag, &short, best) {
@@ -146,10 +147,10 @@ impl Run {
             return None;
         }
         let fraction = self.over_common_denominator(dag, &with, best)?;
-        let rest = factor::write(dag, &without);
+        let rest = factor::write(dag, &mut self.expander.work, &without);
         let sum = dag.add(fraction, rest);
         let expanded = self.expander.expand(dag, sum)?;
-        let written = factor::write(dag, &expanded);
+        let written = factor::write(dag, &mut self.expander.work, &expanded);
         Some(shorter(dag, sum, written))
     }
 
@@ -192,11 +193,11 @@ impl Run {
         if hopeless(dag, &numerator, best) {
             return None;
         }
-        let numerator = trig::shorten(dag, &numerator)?;
+        let numerator = trig::shorten(dag, &mut self.expander.work, &numerator)?;
         if numerator.is_empty() {
             return Some(dag.zero());
         }
-        let split = factor::split(dag, &numerator, false);
+        let split = factor::split(dag, &mut self.expander.work, &numerator, false);
         let mut powers = split.content;
         powers.push((split.sum, Rational::ONE));
         powers.extend(denominator.iter().map(|&(atom, n)| (Expr(atom), exponent(-n))));
@@ -255,14 +256,14 @@ impl Run {
             return product;
         }
         let Some(expanded) = self.expander.expand(dag, product) else { return product };
-        if !self.expander.spend(REWRITE * expanded.len()) {
+        if !self.expander.work.spend(REWRITE * expanded.len()) {
             return product;
         }
         if hopeless(dag, &expanded, product) {
             return product;
         }
-        let Some(short) = trig::shorten(dag, &expanded) else { return product };
-        let written = factor::write(dag, &short);
+        let Some(short) = trig::shorten(dag, &mut self.expander.work, &expanded) else { return product };
+        let written = factor::write(dag, &mut self.expander.work, &short);
         // With nothing but a number outside, equal length is in favour of no brackets.
         if factors.len() == 1 { shorter(dag, written, product) } else { shorter(dag, product, written) }
     }
@@ -277,8 +278,10 @@ impl Run {
 
     /// A sum as number times common factors times the rest; itself when nothing is common.
     fn split(&mut self, dag: &mut Dag, sum: Expr, oriented: bool) -> Expr {
-        let Some(expanded) = self.expander.expand(dag, sum) else { return divide_common(dag, sum) };
-        let split = factor::split(dag, &expanded, oriented);
+        let Some(expanded) = self.expander.expand(dag, sum) else {
+            return divide_common(dag, &mut self.expander.work, sum);
+        };
+        let split = factor::split(dag, &mut self.expander.work, &expanded, oriented);
         if split.content.is_empty() && split.coefficient.is_one() {
             return sum;
         }
@@ -286,13 +289,13 @@ impl Run {
         parts.push((split.sum, Rational::ONE));
         let split = dag.monomials(split.coefficient, &parts);
         // The sum may be short only in the brackets it has.
-        let divided = divide_common(dag, sum);
+        let divided = divide_common(dag, &mut self.expander.work, sum);
         if divided == sum { split } else { shorter(dag, split, divided) }
     }
 }
 
 /// Pulls out what all terms of a sum have as a factor, without opening their brackets.
-fn divide_common(dag: &mut Dag, sum: Expr) -> Expr {
+fn divide_common(dag: &mut Dag, work: &mut Work, sum: Expr) -> Expr {
     let Node::Sum(constant, terms) = dag.node(sum).clone() else { return sum };
     let factors = |t: Expr| match dag.node(t) {
         Node::Product(c, factors) if c.is_one() => factors.to_vec(),
@@ -301,6 +304,9 @@ fn divide_common(dag: &mut Dag, sum: Expr) -> Expr {
     let mut rows: Vec<Vec<(Expr, Rational)>> = terms.iter().map(|&(_, t)| factors(t)).collect();
     let mut common = rows[0].clone();
     for row in &rows {
+        if !work.spend_factors(common.len() * row.len()) {
+            return sum;
+        }
         common.retain_mut(|(base, n)| match row.iter().find(|f| f.0 == *base) {
             Some(&(_, m)) if m.is_negative() == n.is_negative() => {
                 *n = if n.is_negative() { m.max(*n) } else { m.min(*n) };

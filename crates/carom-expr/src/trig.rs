@@ -6,13 +6,13 @@
 //! sin a cos b ± cos a sin b = sin(a ± b)           sinh a cosh b ± cosh a sinh b = sinh(a ± b)
 //! ```
 //!
-//! each times any common factor. Promise: every step is an identity and lowers the number of terms, so the rules
-//! end after at most as many steps as there are terms.
+//! each times any common factor. Promise: every step is an identity and lowers the number of terms and squares, so the
+//! rules end after at most as many steps as there are of them; every look at a term pays for its factors.
 
 use crate::dag::{Dag, Expr, Function, Node};
 use crate::hash::FastMap;
 use crate::number::Rational;
-use crate::polynomial::{Collector, Local, Monomial, Polynomial, UNIT, multiply};
+use crate::polynomial::{Collector, Local, Monomial, Polynomial, UNIT, Work, multiply};
 use std::collections::VecDeque;
 
 /// A sine or cosine among the atoms.
@@ -28,6 +28,7 @@ struct Wave {
 /// The terms, and what is still to be looked at.
 struct Rules<'a> {
     dag: &'a mut Dag,
+    work: &'a mut Work,
     local: Local,
     waves: FastMap<u32, Wave>,
     sum: Collector,
@@ -40,14 +41,14 @@ struct Rules<'a> {
 /// Most terms of a polynomial that is also tried with its squares eliminated.
 const MOST_REDUCED: usize = 300;
 
-/// Applies the identities to `p`; `None` when a coefficient overflows.
-pub(crate) fn shorten(dag: &mut Dag, p: &Polynomial) -> Option<Polynomial> {
-    let mut best = shorten_directly(dag, p)?;
+/// Applies the identities to `p`; `None` when a coefficient overflows or the work is used up.
+pub(crate) fn shorten(dag: &mut Dag, work: &mut Work, p: &Polynomial) -> Option<Polynomial> {
+    let mut best = shorten_directly(dag, work, p)?;
     for sine in [true, false] {
         // sin⁴ + 2 sin² cos² + cos⁴: no two terms make one, but they cancel when one function is eliminated.
         if best.len() > 2 && best.len() <= MOST_REDUCED {
-            let Some(reduced) = eliminate(dag, &best, sine) else { continue };
-            let reduced = shorten_directly(dag, &reduced)?;
+            let Some(reduced) = eliminate(dag, work, &best, sine) else { continue };
+            let reduced = shorten_directly(dag, work, &reduced)?;
             if reduced.len() < best.len() {
                 best = reduced;
             }
@@ -56,34 +57,54 @@ pub(crate) fn shorten(dag: &mut Dag, p: &Polynomial) -> Option<Polynomial> {
     Some(best)
 }
 
-/// Replaces every square of a sine (or else cosine) through the other function; `None` when there is none, or when
-/// the result is too long.
-fn eliminate(dag: &mut Dag, p: &Polynomial, sine: bool) -> Option<Polynomial> {
+/// Replaces every square of a sine (or else cosine) through the other function,
+///
+/// ```text
+/// f^(2k+r) = f^r (1 − g²)^k = f^r Σ_j C(k, j) (−1)^j g^2j
+/// ```
+///
+/// `None` when there is none, or when the result is too long.
+fn eliminate(dag: &mut Dag, work: &mut Work, p: &Polynomial, sine: bool) -> Option<Polynomial> {
     let (f, g) = if sine { (Function::Sin, Function::Cos) } else { (Function::Cos, Function::Sin) };
     let squared =
         |&(a, n): &(u32, i32)| n >= 2 * UNIT && matches!(dag.node(Expr(a)), Node::Function(h, _) if *h == f);
     if !p.iter().any(|(m, _)| m.iter().any(squared)) {
         return None;
     }
-    let mut pending = p.clone();
     let mut sum = Collector::default();
-    while let Some((m, c)) = pending.pop() {
-        let square = m.iter().find_map(|&(a, n)| match dag.node(Expr(a)) {
-            Node::Function(h, args) if *h == f && n >= 2 * UNIT => Some((a, args[0])),
-            _ => None,
-        });
-        match square {
-            Some((atom, argument)) => {
-                let rest = multiply(&m, &[(atom, -2 * UNIT)])?;
-                let other = dag.function(g, &[argument]);
-                pending.push((multiply(&rest, &[(other.0, 2 * UNIT)])?, c.negate()?));
-                pending.push((rest, c));
+    for (m, c) in p {
+        let mut parts: Polynomial = vec![(m.clone(), *c)];
+        for &(atom, n) in m.iter() {
+            let argument = match dag.node(Expr(atom)) {
+                Node::Function(h, args) if *h == f && n >= 2 * UNIT => args[0],
+                _ => continue,
+            };
+            let other = dag.function(g, &[argument]);
+            let squares = n / (2 * UNIT);
+            let length = parts.len().checked_mul(squares as usize + 1)?;
+            if length > 4 * MOST_REDUCED || !work.spend(length) || !work.spend_factors(length * (m.len() + 1))
+            {
+                return None;
             }
-            None => {
-                sum.add(m, c)?;
+            let mut opened = Vec::with_capacity(length);
+            for (m, c) in &parts {
+                let rest = multiply(m, &[(atom, -2 * UNIT * squares)])?;
+                let mut binomial = *c;
+                for j in 0..=squares {
+                    let power =
+                        if j == 0 { rest.clone() } else { multiply(&rest, &[(other.0, 2 * UNIT * j)])? };
+                    opened.push((power, binomial));
+                    // C(k, j+1) = C(k, j) (k − j)/(j + 1), with the sign of the next power of −g².
+                    let next = Rational::new(i128::from(j - squares), i128::from(j + 1))?;
+                    binomial = binomial.multiply(next)?;
+                }
             }
+            parts = opened;
         }
-        if pending.len() + sum.terms.len() > 4 * MOST_REDUCED {
+        for (m, c) in parts {
+            sum.add(m, c)?;
+        }
+        if sum.terms.len() > 4 * MOST_REDUCED {
             return None;
         }
     }
@@ -113,13 +134,14 @@ fn may_apply(dag: &Dag, p: &Polynomial) -> bool {
     products >= 2
 }
 
-fn shorten_directly(dag: &mut Dag, p: &Polynomial) -> Option<Polynomial> {
+fn shorten_directly(dag: &mut Dag, work: &mut Work, p: &Polynomial) -> Option<Polynomial> {
     if !may_apply(dag, p) {
         return Some(p.clone());
     }
     let (local, terms) = Local::of(dag, p);
     let mut rules = Rules {
         dag,
+        work,
         local,
         waves: FastMap::default(),
         sum: Collector::default(),
@@ -174,6 +196,9 @@ impl Rules<'_> {
             } else if self.changed {
                 // A new term without squares may complete an old one with squares: M against M sin².
                 self.changed = false;
+                if !self.work.spend_factors(self.sum.terms.len()) {
+                    return None;
+                }
                 for i in 0..self.sum.terms.len() {
                     let (m, c) = &self.sum.terms[i];
                     if !c.is_zero() && m.iter().any(|&(a, n)| n >= 2 * UNIT && self.waves.contains_key(&a)) {
@@ -188,6 +213,11 @@ impl Rules<'_> {
 
     fn coefficient(&self, m: &[(u32, i32)]) -> Rational {
         self.sum.find(m).map_or(Rational::ZERO, |i| self.sum.terms[i].1)
+    }
+
+    /// Looking at a term with so many sines and cosines in pairs; `None` when the work is used up.
+    fn pay(&mut self, factors: usize, looks: usize) -> Option<()> {
+        self.work.spend_factors(factors.saturating_mul(looks)).then_some(())
     }
 
     /// Adds a term and has it looked at again.
@@ -213,6 +243,7 @@ impl Rules<'_> {
             if n < 2 * UNIT {
                 continue;
             }
+            self.pay(m.len(), 3)?;
             let (sine, cosine) = if wave.sine { (atom, wave.partner) } else { (wave.partner, atom) };
             let rest = multiply(&m, &[(atom, -2 * UNIT)])?;
             let with_sine = multiply(&rest, &[(sine, 2 * UNIT)])?;
@@ -285,6 +316,7 @@ impl Rules<'_> {
                 if n < UNIT || g.hyperbolic != f.hyperbolic || g.argument == f.argument {
                     continue;
                 }
+                self.pay(m.len(), 2)?;
                 let rest = multiply(&m, &[(first, -UNIT), (second, -UNIT)])?;
                 let mut swapped = [(f.partner, UNIT), (g.partner, UNIT)];
                 swapped.sort_unstable();
