@@ -7,6 +7,7 @@ use crate::paint::Paint;
 use crate::simulate::start_problems;
 use crate::summary::count;
 use crate::write;
+use carom::mech::diagnostic::visible;
 use carom::{Diagnostic, Dynamics, Mechanics};
 use serde_json::{Value, json};
 
@@ -34,13 +35,14 @@ pub fn check(args: &Check) -> Result<u8, Failure> {
     problems.extend(more.into_iter().map(|problem| draft.locate(problem)));
     let right = mechanics.is_some();
     if args.json {
-        write::stdout(&(diagnostics(&problems, &file, mechanics.as_ref()).to_string() + "\n"))?;
+        let text = diagnostics(&problems, &file, mechanics.as_ref()).to_string() + "\n";
+        write::json(&text)?;
     } else {
         load::report(&problems, &file, args.model.quiet);
         if let (Some(mechanics), false) = (&mechanics, args.model.quiet) {
             write::stdout(&format!(
                 "{}: {}\n",
-                Paint::stdout().bold(&mechanics.model.name),
+                Paint::stdout().bold(&visible(&mechanics.model.name)),
                 contents(mechanics)
             ))?;
         }

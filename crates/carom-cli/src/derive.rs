@@ -32,7 +32,9 @@ pub fn derive(args: &Derive) -> Result<u8, Failure> {
     let text = render(&mechanics, format, begin.elapsed().as_secs_f64());
     match &args.output {
         Some(output) => write::file(output, text.as_bytes())?,
-        None => write::stdout(&text)?,
+        None if format == Format::Text => write::stdout(&text)?,
+        None if format == Format::Json => write::json(&text)?,
+        None => write::result(text.as_bytes()).map(drop)?,
     }
     Ok(0)
 }

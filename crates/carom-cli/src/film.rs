@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::write;
 use carom::show::film::Film;
 use std::io::Write;
 use std::path::Path;
@@ -28,13 +27,16 @@ pub fn need_ffmpeg() -> Result<(), Failure> {
 /// # Errors
 /// If ffmpeg cannot be started or fails; no file is left behind then.
 pub fn mp4(film: &Film, output: &str) -> Result<(), Failure> {
-    let temporary = write::beside(Path::new(output));
-    let result = encode(film, &temporary.to_string_lossy())
-        .and_then(|()| std::fs::rename(&temporary, output).map_err(|error| Failure::write(output, &error)));
-    if result.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    result
+    let fail = |error| Failure::write(output, &error);
+    // ffmpeg opens its file by name: in a folder that nobody else can put a link into.
+    let beside = Path::new(output).parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = tempfile::Builder::new()
+        .prefix(".carom-film-")
+        .tempdir_in(beside.unwrap_or_else(|| Path::new(".")))
+        .map_err(fail)?;
+    let temporary = folder.path().join("film.mp4");
+    encode(film, &temporary.to_string_lossy())?;
+    std::fs::rename(&temporary, output).map_err(fail)
 }
 
 fn encode(film: &Film, target: &str) -> Result<(), Failure> {

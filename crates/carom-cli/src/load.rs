@@ -4,6 +4,7 @@
 use crate::args::{ModelArgs, SampleArgs, SimulateArgs};
 use crate::failure::Failure;
 use crate::paint::Paint;
+use crate::terminal;
 use carom::gallery;
 use carom::{Diagnostic, Draft, Model};
 use std::io::Read;
@@ -123,12 +124,12 @@ pub fn report(problems: &[Diagnostic], file: &str, quiet: bool) {
     carom::mech::diagnostic::tidy(&mut problems);
     for problem in &problems {
         if problem.is_error() || !quiet {
-            eprintln!("{}", paint.diagnostic(&problem.render(file)));
+            terminal::say(&paint.diagnostic(&problem.render(file)));
         }
     }
     let errors = problems.iter().filter(|p| p.is_error()).count();
     if errors > 1 {
-        eprintln!("{errors} errors");
+        terminal::say(&format!("{errors} errors"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The command `carom`: reads arguments and files, calls the library, prints results.
 //!
 //! Promise: results go to standard output, everything else to standard error; the exit code says how it ended
-//! (`failure`); a result file is whole or not there at all (`write`).
+//! (`failure`); a result file is whole or not there at all (`write`); what the system refuses ends with a sentence (`limits`).
 
 mod args;
 mod check;
@@ -10,6 +10,7 @@ mod failure;
 mod film;
 mod form;
 mod interrupt;
+mod limits;
 mod load;
 mod paint;
 mod run;
@@ -18,6 +19,7 @@ mod simulate;
 mod start;
 mod summary;
 mod sweep;
+mod terminal;
 mod write;
 
 use args::{Arguments, Command};
@@ -26,21 +28,28 @@ use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse_from(arguments()) {
-        Ok(arguments) => arguments,
+    limits::keep_writing();
+    let outcome = match Arguments::try_parse_from(arguments()) {
+        Ok(arguments) => dispatch(arguments.command),
+        // Help and version are results; everything else is a usage error, which exits 1.
+        Err(error) if error.use_stderr() => {
+            let text = error.to_string();
+            let text = text.trim_end();
+            Err(Failure::wrong(text.strip_prefix("error: ").unwrap_or(text)))
+        }
         Err(error) => {
-            // Help and version are results; everything else is a usage error, which exits 1.
-            let wanted = !error.use_stderr();
-            let _ = error.print();
-            return ExitCode::from(u8::from(!wanted));
+            let text = error.render();
+            let text =
+                if paint::Paint::stdout().is_on() { text.ansi().to_string() } else { text.to_string() };
+            write::bytes(text.as_bytes()).map(|_| 0)
         }
     };
-    match dispatch(arguments.command) {
+    match outcome {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             let message = failure.to_string();
             if !message.is_empty() {
-                eprintln!("{} {message}", paint::Paint::stderr().red("error:"));
+                terminal::say(&format!("{} {message}", paint::Paint::stderr().red("error:")));
             }
             ExitCode::from(failure.code())
         }

@@ -1,5 +1,6 @@
 //! Colour, only on a terminal that wants it (`NO_COLOR` is respected).
 
+use crate::terminal::mark;
 use std::io::IsTerminal;
 
 /// Which colours a stream shows.
@@ -19,33 +20,39 @@ impl Paint {
         Paint { on: wanted() && std::io::stderr().is_terminal() }
     }
 
-    fn with(self, code: &str, text: &str) -> String {
-        if self.on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    /// Are there colours?
+    pub fn is_on(self) -> bool {
+        self.on
+    }
+
+    /// What is written goes through `terminal`, which turns marks into colours.
+    fn with(self, colour: usize, text: &str) -> String {
+        if self.on { format!("{}{text}{}", mark(colour), mark(0)) } else { text.to_owned() }
     }
 
     /// Headings.
     pub fn bold(self, text: &str) -> String {
-        self.with("1", text)
+        self.with(1, text)
     }
 
     /// What may be skipped.
     pub fn dim(self, text: &str) -> String {
-        self.with("2", text)
+        self.with(2, text)
     }
 
     /// Errors.
     pub fn red(self, text: &str) -> String {
-        self.with("1;31", text)
+        self.with(3, text)
     }
 
     /// Warnings.
     pub fn yellow(self, text: &str) -> String {
-        self.with("1;33", text)
+        self.with(4, text)
     }
 
     /// Names to type.
     pub fn cyan(self, text: &str) -> String {
-        self.with("36", text)
+        self.with(5, text)
     }
 
     /// A rendered diagnostic: its first word and its carets.

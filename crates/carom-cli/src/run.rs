@@ -7,6 +7,7 @@ use crate::load::{self, load};
 use crate::paint::Paint;
 use crate::simulate::prepare;
 use crate::summary::summary;
+use crate::terminal;
 use crate::write;
 use carom::show::table;
 use carom::{Diagnostic, Model, Motion, Options, Sampling};
@@ -42,11 +43,11 @@ pub fn run(args: &Run) -> Result<u8, Failure> {
     if let Some(output) = &args.output {
         let files = save(output, &motion, model)?;
         if !args.model.quiet {
-            eprintln!("wrote {}", files.join(" and "));
+            terminal::say(&format!("wrote {}", files.join(" and ")));
         }
     }
     if args.json {
-        write::stdout(&table::json(&motion, model))?;
+        write::json(&table::json(&motion, model))?;
     } else if !args.model.quiet {
         write::stdout(&summary(&motion, model, Paint::stdout()))?;
     }

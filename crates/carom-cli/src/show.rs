@@ -7,14 +7,19 @@ use crate::form::form;
 use crate::load::{self, load};
 use crate::run;
 use crate::simulate::prepare;
+use crate::terminal;
 use crate::write;
 use carom::show::draw::Theme;
 use carom::show::{film, page, plot};
-use carom::{Diagnostic, Options, Sampling};
+use carom::{Diagnostic, Motion, Options, Sampling, StopReason};
 use std::path::Path;
 
 /// Samples of the first run, which finds out how many a smooth picture needs.
 const SCOUT: usize = 2;
+
+/// Steps of a motion that is drawn without being asked how finely. A picture has no more than 10⁵ samples: with several steps
+/// to a sample it would show something else than the motion.
+const MOST_STEPS: u64 = 300_000;
 
 /// Runs the command; the exit code says whether the motion ended as asked for.
 ///
@@ -39,8 +44,14 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
         Some(times) => options.sampling = Sampling::At(times),
         None if args.samples.samples.is_some() => {}
         None => {
+            let allowed = options.max_steps;
             options.sampling = Sampling::Even(SCOUT);
+            options.max_steps = allowed.min(MOST_STEPS);
             let scout = prepared.simulate(&options, 1, args.model.quiet, &file)?;
+            if allowed > MOST_STEPS && scout.stop.reason == StopReason::StepLimit {
+                return Err(too_long(&scout, options.until));
+            }
+            options.max_steps = allowed;
             options.sampling = Sampling::Even(match form {
                 Form::Html | Form::Gif | Form::Mp4 => page::samples_for(scout.audit.steps),
                 Form::Svg | Form::Png => plot::samples_for(scout.audit.steps, scout.impacts.len()),
@@ -77,13 +88,22 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
         }
     }
     if !args.model.quiet {
-        eprintln!("wrote {output}");
+        terminal::say(&format!("wrote {output}"));
         if !motion.stop.reason.is_complete() {
             let detail = motion.stop.detail.as_deref().map(|d| format!(": {d}")).unwrap_or_default();
-            eprintln!("the motion ended at t = {}, {}{detail}", motion.stop.time, motion.stop.reason.name());
+            let (time, reason) = (motion.stop.time, motion.stop.reason.name());
+            terminal::say(&format!("the motion ended at t = {time}, {reason}{detail}"));
         }
     }
     Ok(run::code(&motion))
+}
+
+/// Why there is no picture of so long a motion.
+fn too_long(scout: &Motion, until: f64) -> Failure {
+    let reached = scout.stop.time;
+    Failure::wrong(format!(
+        "up to t = {until:e} this motion takes too many steps for a picture: after {MOST_STEPS} it is at t = {reached:.4e}\n  hint: --until {reached:.1e} shows this much, --samples 100000 simulates all of it and draws what so many samples see"
+    ))
 }
 
 /// The page of a model, in the current folder.

@@ -2,13 +2,23 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::limits;
 use crate::load;
-use carom::{Diagnostic, Mechanics, Model, Motion, Options, Program, Progress, SimulateError, Simulator};
+use crate::paint::Paint;
+use crate::terminal;
+use carom::run::Columns;
+use carom::{
+    Diagnostic, Mechanics, Model, Motion, Options, Program, Progress, Sampling, SimulateError, Simulator,
+};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
 /// A run shorter than this shows no progress.
 const PATIENCE: Duration = Duration::from_millis(700);
+/// Steps after which the pace of a motion is known …
+const PACE: u64 = 20_000;
+/// … and the part of the way that the limit must allow, lest it be said at once that it does not.
+const HOPELESS: f64 = 0.1;
 /// Positions of the bar.
 const BAR: u64 = 1000;
 
@@ -84,12 +94,17 @@ impl Prepared {
         quiet: bool,
         file: &str,
     ) -> Result<Motion, Failure> {
+        let count = match &options.sampling {
+            Sampling::Even(count) => *count,
+            Sampling::At(times) => times.len(),
+        };
+        limits::samples(count, Columns::of(&self.program).contact_force.end)?;
         interrupt::listen();
         let mut best: Option<(Motion, f64)> = None;
         let mut simulator = Simulator::new(&self.program);
         for _ in 0..repeat {
             let begin = Instant::now();
-            let mut watch = Watch::new(quiet);
+            let mut watch = Watch::new(quiet, options.max_steps);
             let result = simulator.simulate_with(options, &mut |progress| watch.go_on(progress));
             let seconds = begin.elapsed().as_secs_f64();
             watch.end();
@@ -116,16 +131,37 @@ impl Prepared {
 struct Watch {
     begin: Instant,
     quiet: bool,
+    /// Steps that will be taken at most, until the pace has been looked at.
+    limit: Option<u64>,
     bar: Option<ProgressBar>,
 }
 
 impl Watch {
-    fn new(quiet: bool) -> Watch {
-        Watch { begin: Instant::now(), quiet, bar: None }
+    fn new(quiet: bool, limit: u64) -> Watch {
+        Watch { begin: Instant::now(), quiet, limit: Some(limit), bar: None }
+    }
+
+    /// Once the pace is known, says at once what would otherwise show after many minutes: that the limit of steps comes long
+    /// before the end.
+    fn look_ahead(&mut self, progress: &Progress) {
+        if progress.steps < PACE {
+            return;
+        }
+        let Some(limit) = self.limit.take() else { return };
+        let (done, span) = (progress.time - progress.from, progress.until - progress.from);
+        let reached = progress.from + done * (limit as f64 / progress.steps as f64);
+        if !self.quiet && reached - progress.from < HOPELESS * span {
+            terminal::say(&format!(
+                "{} at this pace the limit of {limit} steps ends the motion at about t = {reached:.2e}, long before t = {:e}\n  hint: Ctrl-C ends it now and shows what there is; a shorter --until is answered sooner",
+                Paint::stderr().yellow("warning:"),
+                progress.until
+            ));
+        }
     }
 
     /// Called every now and then; `false` asks the simulation to stop.
     fn go_on(&mut self, progress: &Progress) -> bool {
+        self.look_ahead(progress);
         if !self.quiet && self.begin.elapsed() > PATIENCE {
             let bar = self.bar.get_or_insert_with(bar);
             let span = progress.until - progress.from;

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::load::suggestion;
 use crate::paint::Paint;
+use crate::terminal;
 use crate::write;
 use carom::gallery;
 use std::path::Path;
@@ -40,7 +41,7 @@ pub fn gallery(name: Option<&str>, print: bool, quiet: bool) -> Result<(), Failu
         )));
     };
     if print {
-        return write::stdout(entry.text);
+        return write::result(entry.text.as_bytes()).map(drop);
     }
     copy(&format!("{}.toml", entry.name), entry.text, quiet)
 }
@@ -62,13 +63,13 @@ fn list(paint: Paint) -> String {
 }
 
 fn copy(file: &str, text: &str, quiet: bool) -> Result<(), Failure> {
-    if Path::new(file).exists() {
+    // A link to nowhere is there too.
+    if Path::new(file).symlink_metadata().is_ok() {
         return Err(Failure::File(format!("{file} exists already; it was left as it is")));
     }
-    write::file(file, text.as_bytes())?;
+    write::new_file(file, text.as_bytes())?;
     if !quiet {
-        let next = format!("wrote {file}\nnext:  carom derive {file}\n       carom run {file}\n");
-        eprint!("{next}");
+        terminal::say(&format!("wrote {file}\nnext:  carom derive {file}\n       carom run {file}"));
     }
     Ok(())
 }

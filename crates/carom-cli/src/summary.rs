@@ -1,6 +1,7 @@
 //! A motion on one screen: how it ended, what happened, where it is now, how well the laws were kept.
 
 use crate::paint::Paint;
+use carom::mech::diagnostic::visible;
 use carom::run::Verdict;
 use carom::run::figures::figures;
 use carom::{Model, Motion};
@@ -12,7 +13,7 @@ const SHOWN: usize = 12;
 /// The summary that `carom run` prints.
 pub fn summary(motion: &Motion, model: &Model, paint: Paint) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{}", paint.bold(&motion.model));
+    let _ = writeln!(out, "{}", paint.bold(&visible(&motion.model)));
     out += &ending(motion, model, paint);
     out += &impacts(motion, model, paint);
     out += &contacts(motion, model, paint);

@@ -1,45 +1,11 @@
 //! Building sums, products and powers in canonical form.
 //!
-//! Arithmetic on coefficients is exact. Where an exact result does not fit 128 bits the coefficient becomes the
-//! nearest double (one rounding of relative size 2⁻⁵³, as in any evaluation); where the number is a power too
-//! large to write out (`3^100`) it stays a factor of its own.
+//! Arithmetic on coefficients is exact. Where a result does not fit 128 bits the coefficient becomes the nearest double
+//! (one rounding, as in any evaluation); a power too large to write out (`3^100`) stays a factor of its own.
 
 use crate::dag::{Constant, Dag, Expr, Function, Node};
 use crate::number::Rational;
-
-/// The parts of a product under construction: `exact·float·Π base^exponent`.
-struct Parts {
-    exact: Rational,
-    float: f64,
-    factors: Vec<(Expr, Rational)>,
-    /// Powers still to be opened.
-    pending: Vec<(Expr, Rational)>,
-}
-
-impl Parts {
-    /// Multiplies by an exact number; false (and nothing happens) when the result does not even fit a double.
-    fn multiply(&mut self, r: Rational) -> bool {
-        if let Some(product) = self.exact.multiply(r) {
-            self.exact = product;
-            return true;
-        }
-        let fits = self.multiply_float(self.exact.to_f64() * r.to_f64());
-        if fits {
-            self.exact = Rational::ONE;
-        }
-        fits
-    }
-
-    /// Multiplies by a double; false (and nothing happens) when the result leaves the range of doubles.
-    fn multiply_float(&mut self, x: f64) -> bool {
-        let product = self.float * x;
-        let fits = product.is_normal();
-        if fits {
-            self.float = product;
-        }
-        fits
-    }
-}
+use crate::parts::{self, Parts};
 
 impl Dag {
     // ---- sums --------------------------------------------------------------------------------------------
@@ -103,7 +69,6 @@ impl Dag {
         for &(c, e) in summands {
             self.open_summand(c, e, &mut total, &mut floats, &mut terms);
         }
-        self.collect_like(&mut terms);
         if floats != 0.0 {
             match Rational::from_f64(floats).and_then(|r| total.add(r)) {
                 Some(sum) => total = sum,
@@ -113,14 +78,16 @@ impl Dag {
                         total = Rational::ZERO;
                     }
                     let e = self.float(floats);
-                    if let Some(r) = self.as_number(e) {
-                        total = r;
-                    } else {
-                        let at = terms.partition_point(|t| self.order(t.1, e).is_lt());
-                        terms.insert(at, (Rational::ONE, e));
+                    match self.as_number(e) {
+                        Some(r) => total = r,
+                        None => terms.push((Rational::ONE, e)),
                     }
                 }
             }
+        }
+        self.collect_like(&mut terms);
+        if self.has_doubles {
+            self.join_doubles(&mut terms);
         }
         match (total.is_zero(), terms.as_slice()) {
             (_, []) => self.number(total),
@@ -129,8 +96,7 @@ impl Dag {
         }
     }
 
-    /// Adds `c·e` to the parts of a sum. Opens sums and numeric multiples of sums, one level: inner sums are
-    /// canonical, so their terms are neither.
+    /// Adds `c·e` to the parts of a sum. Opens sums and numeric multiples of sums, one level.
     fn open_summand(
         &mut self,
         c: Rational,
@@ -149,22 +115,13 @@ impl Dag {
             },
             Node::Float(x) => {
                 let scaled = c.to_f64() * x;
-                if (*floats + scaled).is_finite() {
+                if scaled.is_normal() && (*floats + scaled).is_finite() {
                     *floats += scaled;
                 } else {
-                    terms.push((c, e));
+                    let product = self.scale(c, e);
+                    terms.push(self.as_term(product));
                 }
             }
-            Node::Sum(constant, inner) if c.is_one() => match total.add(*constant) {
-                Some(sum) => {
-                    *total = sum;
-                    terms.extend_from_slice(inner);
-                }
-                None => {
-                    *floats += constant.to_f64();
-                    terms.extend_from_slice(inner);
-                }
-            },
             Node::Sum(constant, inner) => {
                 let (constant, inner) = (*constant, inner.clone());
                 match c.multiply(constant).and_then(|k| total.add(k)) {
@@ -172,7 +129,7 @@ impl Dag {
                     None => *floats += c.to_f64() * constant.to_f64(),
                 }
                 for &(k, t) in inner.iter() {
-                    self.push_scaled(c, k, t, terms);
+                    self.push_scaled(c, k, t, total, floats, terms);
                 }
             }
             Node::Product(k, factors) if !k.is_one() => {
@@ -182,19 +139,34 @@ impl Dag {
                 if matches!(self.node(bare), Node::Sum(..)) {
                     match c.multiply(k) {
                         Some(ck) => self.open_summand(ck, bare, total, floats, terms),
-                        None => terms.push((c, e)),
+                        None => {
+                            let term = self.weighted(c.to_f64() * k.to_f64(), bare);
+                            terms.push(term);
+                        }
                     }
                 } else {
-                    self.push_scaled(c, k, bare, terms);
+                    self.push_scaled(c, k, bare, total, floats, terms);
                 }
             }
             _ => terms.push((c, e)),
         }
     }
 
-    /// Adds the term `c·k·e`.
-    fn push_scaled(&mut self, c: Rational, k: Rational, e: Expr, terms: &mut Vec<(Rational, Expr)>) {
+    /// Adds the term `c·k·e` of an inner sum or product.
+    fn push_scaled(
+        &mut self,
+        c: Rational,
+        k: Rational,
+        e: Expr,
+        total: &mut Rational,
+        floats: &mut f64,
+        terms: &mut Vec<(Rational, Expr)>,
+    ) {
         match c.multiply(k) {
+            // A double is a number wherever it stands: there is one of them in a sum.
+            Some(ck) if matches!(self.node(e), Node::Float(_)) => {
+                self.open_summand(ck, e, total, floats, terms);
+            }
             Some(ck) => terms.push((ck, e)),
             None => {
                 let term = self.weighted(c.to_f64() * k.to_f64(), e);
@@ -209,8 +181,41 @@ impl Dag {
             Some(r) => (r, e),
             None => {
                 let float = self.intern(Node::Float(x));
-                (Rational::ONE, self.mul(float, e))
+                let product = self.mul(float, e);
+                self.as_term(product)
             }
+        }
+    }
+
+    /// An expression as coefficient and term.
+    fn as_term(&mut self, e: Expr) -> (Rational, Expr) {
+        match self.node(e) {
+            Node::Product(k, factors) if !k.is_one() => {
+                let (k, factors) = (*k, factors.clone());
+                (k, self.monomial(factors))
+            }
+            _ => (Rational::ONE, e),
+        }
+    }
+
+    /// Joins coefficients to the doubles among the factors of their terms: a product has one number.
+    fn join_doubles(&mut self, terms: &mut Vec<(Rational, Expr)>) {
+        let double = |dag: &Dag, e: Expr| match dag.node(e) {
+            Node::Product(_, factors) => {
+                factors.iter().any(|&(b, n)| n.is_one() && matches!(dag.node(b), Node::Float(_)))
+            }
+            _ => false,
+        };
+        let mut joined = false;
+        for term in terms.iter_mut() {
+            if !term.0.abs().is_one() && double(self, term.1) {
+                let product = self.scale(term.0, term.1);
+                *term = self.as_term(product);
+                joined = true;
+            }
+        }
+        if joined {
+            self.collect_like(terms);
         }
     }
 
@@ -357,53 +362,65 @@ impl Dag {
     /// assert_eq!(dag.monomials(Rational::ONE, &[root, root]), x);
     /// ```
     pub fn monomials(&mut self, coefficient: Rational, powers: &[(Expr, Rational)]) -> Expr {
-        let mut parts = Parts {
-            exact: coefficient,
-            float: 1.0,
-            factors: Vec::with_capacity(powers.len()),
-            pending: Vec::new(),
-        };
+        let mut parts = Parts::new(coefficient, powers.len());
         for &(base, exponent) in powers {
             self.open_factor(base, exponent, &mut parts);
         }
-        // Merging may make whole powers of what was a root: 2^(1/2)·2^(1/2), ((a b)^(1/2))². Those open further.
-        while self.merge_equal(&mut parts.factors) {
-            for (base, exponent) in std::mem::take(&mut parts.factors) {
-                self.open_factor(base, exponent, &mut parts);
+        loop {
+            // Merging may make whole powers of what was a root: 2^(1/2)·2^(1/2), ((a b)^(1/2))². Those open further.
+            while self.merge_equal(&mut parts.factors) {
+                for (base, exponent) in std::mem::take(&mut parts.factors) {
+                    self.open_factor(base, exponent, &mut parts);
+                }
+            }
+            if parts.exact.is_zero() {
+                return self.zero();
+            }
+            if parts.float != 1.0 {
+                parts.join();
+            }
+            let shift = std::mem::take(&mut parts.shift);
+            if shift != 0 {
+                parts.factors.push((self.integer(2), Rational::integer(shift)));
+            } else if !self.absorb_power_of_two(&mut parts) {
+                break;
             }
         }
-        if parts.exact.is_zero() {
-            return self.zero();
-        }
         if parts.float != 1.0 {
-            self.place_float(&mut parts);
+            let e = self.intern(Node::Float(parts.float));
+            let at = parts.factors.partition_point(|f| self.order(f.0, e).is_lt());
+            parts.factors.insert(at, (e, Rational::ONE));
         }
         match (parts.exact.is_one(), parts.factors.as_slice()) {
             (_, []) => self.number(parts.exact),
             (true, &[(base, exponent)]) if exponent.is_one() => base,
+            (false, &[(base, exponent)]) if exponent.is_one() && parts.exact == Rational::MINUS_ONE => {
+                // A negative double by itself is one number.
+                let whole = match *self.node(base) {
+                    Node::Float(x) => Node::Float(-x),
+                    _ => Node::Product(parts.exact, parts.factors.into()),
+                };
+                self.intern(whole)
+            }
             _ => self.intern(Node::Product(parts.exact, parts.factors.into())),
         }
     }
 
-    /// Joins the double to the coefficient, or else makes it one positive factor; the sign stays outside.
-    fn place_float(&mut self, parts: &mut Parts) {
-        let mut x = parts.exact.to_f64() * parts.float;
-        if x.is_normal() {
-            parts.exact = Rational::ONE;
-            if let Some(r) = Rational::from_f64(x) {
-                parts.exact = r;
-                return;
-            }
-        } else {
-            x = parts.float;
+    /// A double and a power of two that make a double together are one.
+    fn absorb_power_of_two(&mut self, parts: &mut Parts) -> bool {
+        let two = Node::Number(Rational::integer(2));
+        if parts.float == 1.0 {
+            return false;
         }
-        if x < 0.0 {
-            x = -x;
-            parts.exact = parts.exact.negate().unwrap_or(parts.exact);
+        let Some(at) = parts.factors.iter().position(|f| f.1.is_integer() && *self.node(f.0) == two) else {
+            return false;
+        };
+        let joint = parts.factors[at].1.to_integer().and_then(|k| parts::shifted(parts.float, k));
+        if let Some(joint) = joint {
+            parts.float = joint;
+            parts.factors.remove(at);
         }
-        let e = self.intern(Node::Float(x));
-        let at = parts.factors.partition_point(|f| self.order(f.0, e).is_lt());
-        parts.factors.insert(at, (e, Rational::ONE));
+        joint.is_some()
     }
 
     /// Multiplies by `base^exponent`, opening numbers and products where that is an identity.
@@ -431,7 +448,7 @@ impl Dag {
             Node::Number(r) => {
                 let value = match whole {
                     Some(n) => r.power(n),
-                    None => exact_root(*r, exponent),
+                    None => parts::exact_root(*r, exponent),
                 };
                 if !value.is_some_and(|p| parts.multiply(p)) {
                     parts.factors.push((base, exponent));
@@ -463,7 +480,7 @@ impl Dag {
                 _ => parts.factors.push((base, exponent)),
             },
             // sqrt(4 a) = 2 sqrt(a): a positive factor can always leave the root.
-            Node::Product(k, inner) => match exact_root(*k, exponent) {
+            Node::Product(k, inner) => match parts::exact_root(*k, exponent) {
                 Some(root) if parts.multiply(root) => {
                     let inner = inner.clone();
                     let bare = self.monomial(inner);
@@ -578,18 +595,4 @@ impl Dag {
     pub fn sqrt(&mut self, e: Expr) -> Expr {
         self.rational_power(e, Rational::HALF)
     }
-}
-
-/// `r^exponent` when it is exact: a perfect power.
-fn exact_root(r: Rational, exponent: Rational) -> Option<Rational> {
-    let root = u32::try_from(exponent.denominator()).ok()?;
-    let n = i64::try_from(exponent.numerator()).ok()?;
-    if r.is_negative() || r.is_zero() || root > 64 {
-        return None;
-    }
-    let whole_root = |x: i128| -> Option<i128> {
-        let guess = (x as f64).powf(1.0 / f64::from(root)).round() as i128;
-        (guess.checked_pow(root)? == x).then_some(guess)
-    };
-    Rational::new(whole_root(r.numerator())?, whole_root(r.denominator())?)?.power(n)
 }

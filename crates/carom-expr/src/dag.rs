@@ -172,6 +172,8 @@ pub struct Dag {
     by_name: FastMap<String, Expr>,
     pub(crate) derivatives: FastMap<(Expr, Symbol), Expr>,
     pub(crate) simplified: FastMap<Expr, Expr>,
+    /// Has any number become a double?
+    pub(crate) has_doubles: bool,
 }
 
 impl std::fmt::Debug for Dag {
@@ -276,6 +278,7 @@ impl Dag {
         let e = Expr(u32::try_from(self.nodes.len()).expect("fewer than 2^32 expressions"));
         self.table[slot] = e.0 + 1;
         let length = measure::of_node(self, &node);
+        self.has_doubles |= matches!(node, Node::Float(_));
         self.nodes.push(node);
         let mut symbols = match self.node(e) {
             Node::Symbol(s) => 1 << (s.0 % 64),

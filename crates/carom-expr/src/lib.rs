@@ -18,6 +18,7 @@ mod measure;
 mod number;
 mod order;
 mod parse;
+mod parts;
 mod polynomial;
 mod print;
 mod scale;

@@ -91,17 +91,19 @@ impl Diagnostic {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        let mut out = format!("{word}: {}", self.message);
+        let file = visible(file);
+        let hint = self.hint.as_deref().map(visible);
+        let mut out = format!("{word}: {}", visible(&self.message));
         let used = width_of(&out);
         let pad = FILE_COLUMN.saturating_sub(used).max(2);
         let Some(place) = &self.place else {
             out.push_str(&format!("{:pad$}{file}", ""));
-            if let Some(hint) = &self.hint {
+            if let Some(hint) = hint {
                 out.push_str(&format!("\n    | hint: {hint}"));
             }
             return out;
         };
-        match &place.origin {
+        match place.origin.as_deref().map(visible) {
             None => out.push_str(&format!("{:pad$}{file}:{}\n", "", place.line)),
             Some(origin) if place.line > 1 || origin.contains('.') => {
                 out.push_str(&format!("{:pad$}{origin}:{}\n", "", place.line));
@@ -113,8 +115,8 @@ impl Diagnostic {
         let gutter = number.len().max(3);
         out.push_str(&format!("{number:>gutter$} | {line}\n"));
         out.push_str(&format!("{:gutter$} | {:before$}{}", "", "", "^".repeat(length)));
-        if let Some(hint) = &self.hint {
-            let together = gutter + 3 + before + length + 7 + width_of(hint);
+        if let Some(hint) = hint {
+            let together = gutter + 3 + before + length + 7 + width_of(&hint);
             if together <= WIDTH || hint.len() + 20 > WIDTH {
                 out.push_str(&format!(" hint: {hint}"));
             } else {
@@ -148,9 +150,7 @@ fn window(place: &Place) -> (String, usize, usize) {
         let from = if end < room { 0 } else { start.saturating_sub(room / 3) };
         (from, (from + room).min(characters.len()))
     };
-    let piece = |range: Range<usize>| -> String {
-        characters[range].iter().map(|&c| shown(c)).collect::<Vec<_>>().concat()
-    };
+    let piece = |range: Range<usize>| -> String { visible(&characters[range].iter().collect::<String>()) };
     let mut line = String::new();
     if from + place.cut > 0 {
         line.push('…');
@@ -167,13 +167,32 @@ fn window(place: &Place) -> (String, usize, usize) {
     (line, before, length)
 }
 
-/// A character as it is shown: tabs become spaces, other control characters become visible.
-fn shown(c: char) -> String {
+/// A text as it may reach a terminal, on one line: tabs become spaces, other control characters and those that turn the
+/// direction of writing become visible. Names, file names and source lines are other people's: an escape sequence in
+/// one of them must not move the cursor, nor a line feed begin a sentence of ours.
+///
+/// ```
+/// assert_eq!(carom_mech::diagnostic::visible("a\u{1b}[2Jb\nc\u{9b}d"), "a␛[2Jb␊c\\u{9b}d");
+/// ```
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars().for_each(|c| show(c, &mut out));
+    out
+}
+
+fn show(c: char, out: &mut String) {
     match c {
-        '\t' => "    ".to_owned(),
-        c if (c as u32) < 0x20 => char::from_u32(0x2400 + c as u32).unwrap_or('?').to_string(),
-        '\u{7f}' => "␡".to_owned(),
-        c => c.to_string(),
+        '\t' => out.push_str("    "),
+        '\0'..='\u{1f}' => out.push(char::from_u32(0x2400 + c as u32).unwrap_or('?')),
+        '\u{7f}' => out.push('␡'),
+        // The second set of control characters, line and paragraph separators, marks and overrides of direction.
+        '\u{80}'..='\u{9f}'
+        | '\u{61c}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}' => out.push_str(&c.escape_unicode().to_string()),
+        c => out.push(c),
     }
 }
 

@@ -1,6 +1,6 @@
 //! A shift of a thread: trajectories from the feed through a fleet, their rows back to it.
 
-use super::pages::Pages;
+use super::pages::{Packed, Pages};
 use super::record::Record;
 use super::schedule::Feed;
 use super::{Tally, Worker, journal};
@@ -38,19 +38,19 @@ pub fn shift<'p>(worker: &Worker<'p>, fleet: &mut Fleet<'p>, feed: &mut Rows<'_>
         }));
         if alone.is_err() {
             let record = Record::invalid("carom failed here: please report it".to_owned());
-            deliver(feed, index, &record, (None, Vec::new()));
+            deliver(feed, index, &record, Packed::default());
         }
     }
     *fleet = Fleet::new(&worker.prepared.program, worker.choice.impacts);
 }
 
 /// Delivers a record after the pages that belong to it.
-fn deliver(feed: &mut Rows<'_>, index: u64, record: &Record, pages: (Option<File>, Vec<u8>)) {
+fn deliver(feed: &mut Rows<'_>, index: u64, record: &Record, pages: Packed) {
     let mut counted = Tally::default();
     counted.add(record);
-    let (pages, mut bytes) = pages;
-    journal::pack(record, &mut bytes);
-    feed.deliver(index, bytes, Extra { counted, pages });
+    let Packed { file, mut bytes, count } = pages;
+    journal::pack(record, index, count, &mut bytes);
+    feed.deliver(index, bytes, Extra { counted, pages: file });
 }
 
 enum Source {
@@ -87,7 +87,7 @@ impl Traffic for Shift<'_, '_, '_> {
             };
             match self.worker.options(index, &mut self.inputs) {
                 Ok(options) => return Some((index, options)),
-                Err(error) => deliver(self.feed, index, &Record::invalid(error), (None, Vec::new())),
+                Err(error) => deliver(self.feed, index, &Record::invalid(error), Packed::default()),
             }
         }
         None

@@ -1,21 +1,27 @@
-//! What a sweep has computed so far, on disk: a fingerprint of the question, then the pages and the record of every finished
-//! trajectory, in order. What was cut short by a crash or a full disk is recognised by its length or checksum and dropped, with
-//! the pages before it.
+//! What a sweep has computed so far, on disk: a fingerprint of the question, then for every finished trajectory, in order, the
+//! pages of its impacts and its record. Each block says whose it is and which of its blocks, so that none can be lost,
+//! repeated or moved without being missed. What was cut short by a crash or a full disk, or does not continue what stands
+//! before it, is recognised and dropped, with the pages before it.
 //!
 //! ```text
-//! "carom sweep 3\n"  fingerprint (8 bytes)   [ length (4)  checksum (8)  payload ]*       little endian
+//! "carom sweep 4\n"  fingerprint (8 bytes)   [ length (4)  trajectory (8)  part (4)  checksum (8)  payload ]*      little endian
 //! ```
+//!
+//! Pages are the parts 0, 1, … of their trajectory, its record is the last.
 
 use super::record::{Entry, Page, Record};
 use crate::failure::Failure;
+use crate::limits;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-const MAGIC: &[u8; 14] = b"carom sweep 3\n";
+const MAGIC: &[u8; 14] = b"carom sweep 4\n";
+/// What journals of every version begin with.
+const ANY_MAGIC: &[u8; 12] = b"carom sweep ";
 const HEAD: u64 = MAGIC.len() as u64 + 8;
-/// Length and checksum.
-const HEAD_OF_RECORD: usize = 12;
+/// Length, trajectory, part and checksum.
+pub const HEAD_OF_BLOCK: usize = 24;
 /// No record is longer: a larger length is damage, not data.
 const LONGEST: u32 = 1 << 30;
 
@@ -25,27 +31,62 @@ pub struct Journal {
     file: File,
 }
 
-/// Appends a record as it is in a journal.
-pub fn pack(record: &Record, out: &mut Vec<u8>) {
+/// Appends the record of a trajectory, which is its part `part`, as it is in a journal.
+pub fn pack(record: &Record, trajectory: u64, part: u32, out: &mut Vec<u8>) {
     out.reserve(128 + 8 * record.numbers.len());
-    sealed(out, |out| record.encode(out));
+    sealed(out, trajectory, part, |out| record.encode(out));
 }
 
 /// The same for a page, which is empty afterwards.
-pub fn pack_page(page: &mut Page, out: &mut Vec<u8>) {
-    out.reserve(HEAD_OF_RECORD + 8 + page.len());
-    sealed(out, |out| page.encode(out));
+pub fn pack_page(page: &mut Page, trajectory: u64, part: u32, out: &mut Vec<u8>) {
+    out.reserve(HEAD_OF_BLOCK + 8 + page.len());
+    sealed(out, trajectory, part, |out| page.encode(out));
 }
 
-/// A payload after its length and checksum.
-fn sealed(out: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
+/// A payload after its length, its place and their checksum.
+fn sealed(out: &mut Vec<u8>, trajectory: u64, part: u32, payload: impl FnOnce(&mut Vec<u8>)) {
     let head = out.len();
-    let begin = head + HEAD_OF_RECORD;
-    out.extend([0; HEAD_OF_RECORD]);
+    let begin = head + HEAD_OF_BLOCK;
+    out.extend([0; HEAD_OF_BLOCK]);
     payload(out);
-    let (length, sum) = (out.len() - begin, checksum(&out[begin..]));
-    out[head..head + 4].copy_from_slice(&(length as u32).to_le_bytes());
-    out[head + 4..begin].copy_from_slice(&sum.to_le_bytes());
+    let (length, sum) = (out.len() - begin, seal(trajectory, part, &out[begin..]));
+    let head = &mut out[head..begin];
+    head[..4].copy_from_slice(&(length as u32).to_le_bytes());
+    head[4..12].copy_from_slice(&trajectory.to_le_bytes());
+    head[12..16].copy_from_slice(&part.to_le_bytes());
+    head[16..].copy_from_slice(&sum.to_le_bytes());
+}
+
+/// The checksum of a block.
+fn seal(trajectory: u64, part: u32, payload: &[u8]) -> u64 {
+    let mut sum = Checksum::default();
+    sum.add(&trajectory.to_le_bytes());
+    sum.add(&part.to_le_bytes());
+    sum.add(payload);
+    sum.0
+}
+
+/// Opens a journal that is there: a file by itself, no link, no other name of another file.
+fn existing(path: &Path, write: bool) -> Result<File, Failure> {
+    let name = path.display().to_string();
+    let strange = |what: &str| {
+        Failure::File(format!("cannot write {name}: it is {what}\n  hint: remove it, or choose another -o"))
+    };
+    let fail = |error| if write { Failure::write(&name, &error) } else { Failure::read(&name, &error) };
+    let found = fs::symlink_metadata(path).map_err(fail)?;
+    if found.is_symlink() {
+        return Err(strange("a link"));
+    }
+    if !found.is_file() {
+        return Err(strange("not a file"));
+    }
+    // Should a link take its place meanwhile, it is not followed.
+    let file = limits::not_following(File::options().read(true).write(write)).open(path).map_err(fail)?;
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::nlink(&file.metadata().map_err(fail)?) > 1 {
+        return Err(strange("another name of some other file"));
+    }
+    Ok(file)
 }
 
 impl Journal {
@@ -69,8 +110,10 @@ impl Journal {
     ) -> Result<Journal, Failure> {
         let name = path.display().to_string();
         let fail = |error| Failure::write(&name, &error);
-        let options = || File::options().read(true).write(true).create(true).truncate(false).open(path);
-        let mut file = options().map_err(fail)?;
+        let mut file = match File::options().read(true).write(true).create_new(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => existing(path, true)?,
+            outcome => outcome.map_err(fail)?,
+        };
         // Where a file system knows no locks, nothing is lost but this protection. Elsewhere than on Unix a lock would also
         // keep this process from reading what it wrote.
         if cfg!(unix) && matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
@@ -82,6 +125,11 @@ impl Journal {
         (&mut file).take(HEAD).read_to_end(&mut head).map_err(fail)?;
         // On a full disk not even the head may have found room.
         let begun = head.len() == HEAD as usize || !MAGIC.starts_with(&head);
+        if !resume && begun && !head.starts_with(ANY_MAGIC) {
+            return Err(Failure::File(format!(
+                "cannot write {name}: there is a file that is not the journal of a sweep\n  hint: remove it, or choose another -o"
+            )));
+        }
         let good = if resume && begun {
             let mut records = Reader::open(path)?;
             if records.fingerprint != fingerprint {
@@ -147,6 +195,8 @@ pub struct Reader {
     file: BufReader<File>,
     fingerprint: u64,
     payload: Vec<u8>,
+    /// The trajectory whose blocks come next, and which of them.
+    next: (u64, u32),
     /// Length in bytes of the undamaged beginning, up to the last record.
     good: u64,
     /// Of the pages since then.
@@ -161,9 +211,15 @@ impl Reader {
     pub fn open(path: &Path) -> Result<Reader, Failure> {
         let name = path.display().to_string();
         let fail = |error| Failure::read(&name, &error);
-        let mut file = BufReader::new(File::open(path).map_err(fail)?);
+        let mut file = BufReader::new(existing(path, false)?);
         let mut head = [0; HEAD as usize];
-        if read_full(&mut file, &mut head).map_err(fail)? < head.len() || !head.starts_with(MAGIC) {
+        let got = read_full(&mut file, &mut head).map_err(fail)?;
+        if head.starts_with(ANY_MAGIC) && !head.starts_with(MAGIC) {
+            return Err(Failure::wrong(format!(
+                "{name} was written by another version of carom\n  hint: go on with that version, or leave out --resume to start again"
+            )));
+        }
+        if got < head.len() || !head.starts_with(MAGIC) {
             return Err(Failure::wrong(format!(
                 "{name} is not the journal of a sweep\n  hint: leave out --resume to start again"
             )));
@@ -175,6 +231,7 @@ impl Reader {
             file,
             fingerprint: u64::from_le_bytes(fingerprint),
             payload: Vec::new(),
+            next: (0, 0),
             good: HEAD,
             pages: 0,
         })
@@ -185,27 +242,34 @@ impl Reader {
     /// # Errors
     /// If the file cannot be read.
     pub fn next(&mut self) -> Result<Option<Entry>, Failure> {
-        let mut head = [0; 12];
+        let mut head = [0; HEAD_OF_BLOCK];
         let fail = |error| Failure::read(&self.name, &error);
         if read_full(&mut self.file, &mut head).map_err(fail)? < head.len() {
             return Ok(None);
         }
-        let (length, sum) = head.split_at(4);
-        let (Ok(length), Ok(sum)) = (length.try_into(), sum.try_into()) else { return Ok(None) };
-        let (length, sum) = (u32::from_le_bytes(length), u64::from_le_bytes(sum));
-        if length > LONGEST {
+        let number = |range: std::ops::Range<usize>| {
+            head[range].iter().rev().fold(0_u64, |n, byte| n << 8 | u64::from(*byte))
+        };
+        let (length, trajectory, part, sum) = (number(0..4), number(4..12), number(12..16), number(16..24));
+        if length > u64::from(LONGEST) || (trajectory, part) != (self.next.0, u64::from(self.next.1)) {
             return Ok(None);
         }
         self.payload.clear();
-        let got = (&mut self.file).take(u64::from(length)).read_to_end(&mut self.payload).map_err(fail)?;
-        if got < length as usize || checksum(&self.payload) != sum {
+        let got = (&mut self.file).take(length).read_to_end(&mut self.payload).map_err(fail)?;
+        if (got as u64) < length || seal(trajectory, self.next.1, &self.payload) != sum {
             return Ok(None);
         }
         let entry = Entry::decode(&self.payload);
-        let read = HEAD_OF_RECORD as u64 + u64::from(length);
+        let read = HEAD_OF_BLOCK as u64 + length;
         match entry {
-            Some(Entry::Page(_)) => self.pages += read,
-            Some(Entry::Record(_)) => self.good += std::mem::take(&mut self.pages) + read,
+            Some(Entry::Page(_)) => {
+                self.next.1 += 1;
+                self.pages += read;
+            }
+            Some(Entry::Record(_)) => {
+                self.next = (trajectory + 1, 0);
+                self.good += std::mem::take(&mut self.pages) + read;
+            }
             None => {}
         }
         Ok(entry)
@@ -225,14 +289,7 @@ fn read_full(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// A number that almost surely differs when the bytes do.
-pub fn checksum(bytes: &[u8]) -> u64 {
-    let mut sum = Checksum::default();
-    sum.add(bytes);
-    sum.0
-}
-
-/// A [`checksum`] of several pieces.
+/// A number that almost surely differs when the bytes do, of several pieces.
 pub struct Checksum(pub u64);
 
 impl Default for Checksum {
@@ -262,9 +319,12 @@ mod tests {
     use super::super::record::tests::example;
     use super::*;
 
-    fn packed(records: &[Record]) -> Vec<u8> {
+    /// Records of the trajectories from `first` on.
+    fn packed(first: usize, records: &[Record]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        records.iter().for_each(|record| pack(record, &mut bytes));
+        for (i, record) in records.iter().enumerate() {
+            pack(record, (first + i) as u64, 0, &mut bytes);
+        }
         bytes
     }
 
@@ -281,8 +341,8 @@ mod tests {
         let mut journal = Journal::open(&path, 42, false, |_| {}).unwrap();
         let records: Vec<Record> = (0..5).map(example).collect();
         let mut ends = vec![fs::metadata(&path).unwrap().len()];
-        for r in &records {
-            journal.append(&packed(std::slice::from_ref(r))).unwrap();
+        for (i, r) in records.iter().enumerate() {
+            journal.append(&packed(i, std::slice::from_ref(r))).unwrap();
             ends.push(fs::metadata(&path).unwrap().len());
         }
         drop(journal);
@@ -292,7 +352,7 @@ mod tests {
             let (mut journal, known) = open(&path, 42);
             assert_eq!(known.len(), ends.iter().filter(|&&end| end <= cut).count() - 1);
             assert_eq!(known, records[..known.len()]);
-            journal.append(&packed(&records[known.len()..])).unwrap();
+            journal.append(&packed(known.len(), &records[known.len()..])).unwrap();
             drop(journal);
             assert_eq!(fs::read(&path).unwrap(), whole, "cut at {cut}");
         }
@@ -303,24 +363,29 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.part");
         let mut journal = Journal::open(&path, 42, false, |_| {}).unwrap();
-        let page = |n: u64| {
+        let page = |n: u64, trajectory: u64, part: u32| {
             let mut page = Page::default();
             (0..n).flat_map(|i| example(i).happened).for_each(|happening| page.push(&happening));
             let mut bytes = Vec::new();
-            pack_page(&mut page, &mut bytes);
+            pack_page(&mut page, trajectory, part, &mut bytes);
             bytes
         };
-        journal.append(&[page(5), page(6), packed(&[example(0)])].concat()).unwrap();
+        let record = |i: u64, part: u32| {
+            let mut bytes = Vec::new();
+            pack(&example(i), i, part, &mut bytes);
+            bytes
+        };
+        journal.append(&[page(5, 0, 0), page(6, 0, 1), record(0, 2)].concat()).unwrap();
         let good = fs::metadata(&path).unwrap().len();
-        journal.append(&[page(7), page(3)].concat()).unwrap();
+        journal.append(&[page(7, 1, 0), page(3, 1, 1)].concat()).unwrap();
         drop(journal);
         let (mut journal, known) = open(&path, 42);
         assert_eq!(known, [example(0)]);
         assert_eq!(fs::metadata(&path).unwrap().len(), good);
         let mut waiting = tempfile::tempfile().unwrap();
-        waiting.write_all(&page(7)).unwrap();
+        waiting.write_all(&page(7, 1, 0)).unwrap();
         journal.append_file(waiting).unwrap();
-        journal.append(&packed(&[example(1)])).unwrap();
+        journal.append(&record(1, 1)).unwrap();
         drop(journal);
         let mut reader = Reader::open(&path).unwrap();
         let mut lengths = Vec::new();
@@ -339,7 +404,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.part");
         let mut journal = Journal::open(&path, 1, false, |_| {}).unwrap();
-        journal.append(&packed(&[example(0), example(1)])).unwrap();
+        journal.append(&packed(0, &[example(0), example(1)])).unwrap();
         drop(journal);
         assert!(Journal::open(&path, 2, true, |_| {}).is_err());
         let bytes = fs::read(&path).unwrap();
@@ -358,10 +423,88 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.part");
         let mut journal = Journal::open(&path, 1, false, |_| {}).unwrap();
-        journal.append(&packed(&[example(0)])).unwrap();
+        journal.append(&packed(0, &[example(0)])).unwrap();
         let error = Journal::open(&path, 1, false, |_| {}).err().unwrap();
         assert!(error.to_string().contains("another sweep"), "{error}");
         drop(journal);
         assert_eq!(open(&path, 1).1, [example(0)]);
+    }
+
+    #[test]
+    fn a_block_lost_repeated_or_moved_ends_the_trusted_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j.part");
+        drop(Journal::open(&path, 9, false, |_| {}).unwrap());
+        let head = fs::read(&path).unwrap();
+        // Trajectory i has i mod 3 pages: blocks with the number of whole trajectories before each.
+        let mut blocks: Vec<(usize, Vec<u8>)> = Vec::new();
+        for i in 0..5_u64 {
+            for part in 0..(i % 3) as u32 {
+                let mut page = Page::default();
+                example(3).happened.iter().for_each(|h| page.push(h));
+                let mut bytes = Vec::new();
+                pack_page(&mut page, i, part, &mut bytes);
+                blocks.push((i as usize, bytes));
+            }
+            let mut bytes = Vec::new();
+            pack(&example(i), i, (i % 3) as u32, &mut bytes);
+            blocks.push((i as usize, bytes));
+        }
+        let known = |order: &[usize]| {
+            let body: Vec<u8> = order.iter().flat_map(|&k| blocks[k].1.clone()).collect();
+            fs::write(&path, [&head[..], &body].concat()).unwrap();
+            let (_, known) = open(&path, 9);
+            assert_eq!(known, (0..known.len() as u64).map(example).collect::<Vec<_>>());
+            known.len()
+        };
+        let all: Vec<usize> = (0..blocks.len()).collect();
+        assert_eq!(known(&all), 5);
+        for k in 0..blocks.len() {
+            let mut lost = all.clone();
+            lost.remove(k);
+            assert_eq!(known(&lost), blocks[k].0, "block {k} lost");
+            let mut twice = all.clone();
+            twice.insert(k, k);
+            // A record is whole before it comes again.
+            let whole = blocks[k].0 + usize::from(blocks.get(k + 1).is_none_or(|b| b.0 > blocks[k].0));
+            assert_eq!(known(&twice), whole, "block {k} twice");
+            if k > 0 {
+                let mut swapped = all.clone();
+                swapped.swap(k - 1, k);
+                assert_eq!(known(&swapped), blocks[k - 1].0, "blocks {} and {k} swapped", k - 1);
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_journal_is_never_written_through_a_link_or_over_something_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let (victim, path) = (folder.path().join("victim"), folder.path().join("j.part"));
+        fs::write(&victim, "untouched").unwrap();
+        let refused = |what: &str| {
+            for resume in [false, true] {
+                let error = Journal::open(&path, 1, resume, |_| {}).err().unwrap();
+                assert!(error.to_string().contains("hint:"), "{what}: {error}");
+            }
+            assert_eq!(fs::read(&victim).unwrap(), b"untouched", "{what}");
+        };
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        refused("a link");
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("nowhere"), &path).unwrap();
+        refused("a link to nowhere");
+        assert!(!folder.path().join("nowhere").exists());
+        fs::remove_file(&path).unwrap();
+        fs::hard_link(&victim, &path).unwrap();
+        refused("a second name");
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "a letter to my grandmother").unwrap();
+        refused("someone's file");
+        assert_eq!(fs::read(&path).unwrap(), b"a letter to my grandmother");
+        fs::write(&path, [b"carom sweep 3\n".as_slice(), &[0; 20]].concat()).unwrap();
+        let error = Journal::open(&path, 1, true, |_| {}).err().unwrap();
+        assert!(error.to_string().contains("another version"), "{error}");
+        assert!(Journal::open(&path, 1, false, |_| {}).is_ok());
     }
 }

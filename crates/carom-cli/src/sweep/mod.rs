@@ -18,9 +18,11 @@ mod vary;
 use crate::args::Sweep;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::limits;
 use crate::load::{self, load};
 use crate::simulate::{Prepared, prepare};
 use crate::summary::{count, duration};
+use crate::terminal;
 use crate::write;
 use batch::Rows;
 use carom::run::Fleet;
@@ -82,8 +84,8 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let done = tally.trajectories;
     if args.resume && !args.model.quiet {
         match done {
-            0 => eprintln!("nothing to resume: starting from the beginning"),
-            _ => eprintln!("going on after {done} of {}", plan.count),
+            0 => terminal::say("nothing to resume: starting from the beginning"),
+            _ => terminal::say(&format!("going on after {done} of {}", plan.count)),
         }
     }
     interrupt::listen();
@@ -99,6 +101,7 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let (begin, cpu) = (Instant::now(), ProcessTime::now());
     let bar = progress(plan.count, done, args.model.quiet);
     let mut bytes = Vec::new();
+    let printed = args.output.is_none();
     schedule::run(
         done..plan.count,
         threads,
@@ -114,6 +117,10 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
                 tally.merge(row.counted.counted);
             }
             bar.set_position(tally.trajectories);
+            // Rows that nobody will read need not be computed.
+            if printed && limits::reader_gone() {
+                interrupt::stop();
+            }
             // Without a journal nobody needs to go on.
             journal.append(&bytes).inspect_err(|_| interrupt::stop())?;
             bytes.clear();
@@ -121,9 +128,13 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         },
     )?;
     bar.finish_and_clear();
+    if printed && limits::reader_gone() {
+        return Ok(0);
+    }
     let (seconds, cpu_seconds) = (begin.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
 
-    let layout = Layout { plan: &plan, model: &prepared.mechanics.model, choice: &choice };
+    let rows = tally.trajectories;
+    let layout = Layout { plan: &plan, model: &prepared.mechanics.model, choice: &choice, rows };
     match (&args.output, form) {
         (Some(output), Some(form)) => {
             // The main table last: when it is there, everything is.
@@ -151,15 +162,15 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
             "seconds": seconds,
             "cpu_seconds": cpu_seconds,
         });
-        write::stdout(&format!("{summary}\n"))?;
+        write::json(&format!("{summary}\n"))?;
     } else if !args.model.quiet {
-        eprintln!("{}", tally.sentence(next - done, seconds));
+        terminal::say(&tally.sentence(next - done, seconds));
     }
     if complete {
         return Ok(0);
     }
     let hint = if args.output.is_some() { "; the same command with --resume goes on" } else { "" };
-    eprintln!("interrupted after {next} of {} trajectories{hint}", plan.count);
+    terminal::say(&format!("interrupted after {next} of {} trajectories{hint}", plan.count));
     Ok(2)
 }
 

@@ -22,11 +22,24 @@ pub struct Pages(BTreeMap<u64, Kept>);
 #[derive(Default)]
 struct Kept {
     page: Page,
+    /// Full pages.
+    count: u32,
     file: Option<File>,
     /// Bytes of whole pages in the file.
     written: u64,
     /// Pages the file did not take, and all after them.
     packed: Vec<u8>,
+}
+
+/// The pages of a trajectory as they go into the journal.
+#[derive(Default)]
+pub struct Packed {
+    /// What is on disk.
+    pub file: Option<File>,
+    /// What comes after it.
+    pub bytes: Vec<u8>,
+    /// How many pages there are.
+    pub count: u32,
 }
 
 impl Pages {
@@ -40,7 +53,7 @@ impl Pages {
                 kept.page.push(&Happening { time: impact.time, what: wall as u32, impulse, state });
             }
             if kept.page.len() >= FULL {
-                kept.turn(folder);
+                kept.turn(index, folder);
             }
         }
     }
@@ -50,20 +63,25 @@ impl Pages {
         self.0.remove(&index);
     }
 
-    /// Everything of a trajectory, packed for the journal: what is on disk, and what comes after it.
-    pub fn take(&mut self, index: u64) -> (Option<File>, Vec<u8>) {
-        let Some(mut kept) = self.0.remove(&index) else { return (None, Vec::new()) };
+    /// Everything of a trajectory, packed for the journal.
+    pub fn take(&mut self, index: u64) -> Packed {
+        let Some(mut kept) = self.0.remove(&index) else { return Packed::default() };
         if kept.page.len() > 0 {
-            pack_page(&mut kept.page, &mut kept.packed);
+            kept.pack(index);
         }
-        (kept.file, kept.packed)
+        Packed { file: kept.file, bytes: kept.packed, count: kept.count }
     }
 }
 
 impl Kept {
+    fn pack(&mut self, index: u64) {
+        pack_page(&mut self.page, index, self.count, &mut self.packed);
+        self.count += 1;
+    }
+
     /// The page is full.
-    fn turn(&mut self, folder: &Path) {
-        pack_page(&mut self.page, &mut self.packed);
+    fn turn(&mut self, index: u64, folder: &Path) {
+        self.pack(index);
         if self.file.is_none() && self.written == 0 {
             self.file = tempfile::tempfile_in(folder).ok();
         }
@@ -81,6 +99,7 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
+    use super::super::journal::HEAD_OF_BLOCK;
     use super::super::record::Entry;
     use super::*;
     use std::io::Read;
@@ -100,7 +119,7 @@ mod tests {
     fn read(bytes: &[u8]) -> Vec<Happening> {
         let mut rest = bytes;
         let mut all = Vec::new();
-        while let Some((head, tail)) = rest.split_at_checked(12) {
+        while let Some((head, tail)) = rest.split_at_checked(HEAD_OF_BLOCK) {
             let length = u32::from_le_bytes(head[..4].try_into().unwrap()) as usize;
             let Some(Entry::Page(page)) = Entry::decode(&tail[..length]) else { panic!("a page") };
             all.extend(page);
@@ -122,7 +141,8 @@ mod tests {
             pages.add(9, &impacts, place);
             pages.forget(9);
             assert_eq!(pages.0.get(&7).unwrap().packed.is_empty(), on_disk);
-            let (file, packed) = pages.take(7);
+            let Packed { file, bytes: packed, count } = pages.take(7);
+            assert!(count > 1);
             assert_eq!(file.is_some(), on_disk);
             let mut bytes = Vec::new();
             if let Some(mut file) = file {
@@ -136,9 +156,9 @@ mod tests {
             assert!(
                 all.iter().enumerate().all(|(k, h)| h.time == (k / 2) as f64 && h.what == (k % 2) as u32)
             );
-            let (file, packed) = pages.take(8);
+            let Packed { file, bytes: packed, .. } = pages.take(8);
             assert!(file.is_none() && read(&packed).len() == 2 * 79);
-            assert_eq!(pages.take(9).1, Vec::<u8>::new());
+            assert_eq!(pages.take(9).bytes, Vec::<u8>::new());
             assert!(pages.0.is_empty());
         }
     }

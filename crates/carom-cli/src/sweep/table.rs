@@ -56,6 +56,8 @@ pub struct Layout<'a> {
     pub plan: &'a Plan,
     pub model: &'a Model,
     pub choice: &'a Choice,
+    /// Trajectories that the journal holds.
+    pub rows: u64,
 }
 
 impl Layout<'_> {
@@ -204,9 +206,13 @@ impl Layout<'_> {
     /// # Errors
     /// If the journal cannot be read or standard output cannot be written to.
     pub fn print(&self, journal: &Path) -> Result<(), Failure> {
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        write::stdout(&text(table::csv_header(&self.empty(What::Trajectories))))?;
-        self.pieces(journal, What::Trajectories, PIECE, |piece| write::stdout(&text(table::csv_rows(piece))))
+        // Without a reader there is nothing more to do, and nothing to complain about.
+        let print = |bytes: &[u8]| match write::result(bytes)? {
+            true => Ok(()),
+            false => Err(Failure::Reported(0)),
+        };
+        print(&table::csv_header(&self.empty(What::Trajectories)))?;
+        self.pieces(journal, What::Trajectories, PIECE, |piece| print(&table::csv_rows(piece)))
     }
 
     /// Calls `each` with the journal's rows, `size` at a time; pieces without rows are left out.
@@ -246,6 +252,13 @@ impl Layout<'_> {
                 }
                 index += 1;
             }
+        }
+        if index != self.rows {
+            return Err(Failure::File(format!(
+                "{} has {index} of {} trajectories: it was damaged after they were written\n  hint: the same command with --resume simulates what is missing",
+                journal.display(),
+                self.rows
+            )));
         }
         if piece.rows() > 0 { each(&piece) } else { Ok(()) }
     }

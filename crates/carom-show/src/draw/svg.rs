@@ -190,8 +190,8 @@ pub(crate) fn escape(text: &str) -> String {
             '<' => o.push_str("&lt;"),
             '>' => o.push_str("&gt;"),
             '"' => o.push_str("&quot;"),
-            // Control characters are not allowed in XML at all.
-            c if c.is_control() => o.push(' '),
+            // Control characters and the two that are none are not allowed in XML at all.
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => o.push(' '),
             c => o.push(c),
         }
     }

@@ -115,7 +115,8 @@ fn left_out(mechanics: &Mechanics) -> Vec<String> {
 
 /// A comment must stay on its line.
 fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().replace("*/", "* /")
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    carom_mech::diagnostic::visible(&plain).replace("*/", "* /")
 }
 
 /// Where a symbol's value comes from.

@@ -228,7 +228,8 @@ fn short(width: f64) -> String {
 
 /// Characters that a page would take for its own.
 pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    // Formulas keep their line breaks.
+    text.split('\n').map(crate::draw::escape).collect::<Vec<_>>().join("\n")
 }
 
 /// The characters that the mathematics of a page is drawn with. A single letter in `mi` is drawn as its italic form,

@@ -79,7 +79,7 @@ impl<'a> Pen<'a> {
             mechanics,
             dag,
             named: Vec::new(),
-            document: Document { title: title.to_string(), blocks: Vec::new() },
+            document: Document { title: carom_mech::diagnostic::visible(title), blocks: Vec::new() },
             equations: 0,
             spelling: RefCell::default(),
             abbreviations: RefCell::default(),

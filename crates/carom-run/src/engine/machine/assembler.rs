@@ -279,17 +279,19 @@ impl Assembler {
         ]);
     }
 
-    /// Puts the index vectors after the code.
-    pub(crate) fn close(&mut self) {
+    /// Puts the index vectors after the code; `None` when they would be out of reach.
+    pub(crate) fn close(&mut self) -> Option<()> {
         self.bytes.resize(self.bytes.len().next_multiple_of(32), 0);
         let start = self.bytes.len();
         for v in &self.vectors {
             self.bytes.extend(v.iter().flat_map(|i| i.to_le_bytes()));
         }
+        i32::try_from(self.bytes.len()).ok()?;
         for (after, vector) in self.reads.drain(..) {
             let distance = (start + 32 * vector) as i32 - after as i32;
             self.bytes[after - 4..after].copy_from_slice(&distance.to_le_bytes());
         }
+        Some(())
     }
 
     /// x = y ∘ z, or x += y z.

@@ -25,6 +25,12 @@ const LARGEST: usize = 1 << 25;
 /// Far sums need orders from 4.
 const LEAST_ORDER: usize = 4;
 
+/// Do displacements reach all of an arena of so many elements of `bytes` each? Memory operands have 32 bits for them, with a
+/// sign; no base register moves by more than the arena is long, so that no sum of both leaves it either.
+fn within_reach(elements: usize, bytes: usize) -> bool {
+    elements.checked_mul(bytes).is_some_and(|length| i32::try_from(length).is_ok())
+}
+
 /// What the evaluation of order 0 does, in sequence.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Segment {
@@ -70,10 +76,12 @@ struct Emitter<'a> {
 }
 
 impl Program {
-    /// Code for a tape; `None` when it would be too large, or the processor lacks what it needs.
+    /// Code for a tape; `None` when it would be too large or its memory too large for displacements, or the processor lacks
+    /// what it needs: the interpreters do the same without it.
     pub(crate) fn assemble(tape: &Tape, layout: &Layout, target: Target, level: Level) -> Option<Program> {
         let able = level == Level::Avx512 || (level == Level::Avx2 && target == Target::Single);
-        if !able {
+        let element = if target == Target::Lanes { 64 } else { 8 };
+        if !able || !within_reach(layout.length, element) {
             return None;
         }
         let r = &tape.recurrence;
@@ -106,13 +114,13 @@ impl Program {
                     16
                 },
             ),
-            element: if target == Target::Lanes { 64 } else { 8 },
+            element,
             copies,
             kept,
         };
         let values = emitter.values()?;
         let orders = if layout.order >= LEAST_ORDER { emitter.orders() } else { None };
-        emitter.asm.close();
+        emitter.asm.close()?;
         Some(Program { bytes: emitter.asm.bytes, values, orders })
     }
 }
@@ -168,5 +176,46 @@ fn base(place: Place) -> Base {
         1 => Base::Series,
         WIDTH => Base::Octets,
         _ => Base::State,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::System;
+
+    #[test]
+    fn memory_beyond_the_reach_of_displacements_is_refused() {
+        let most = i32::MAX as usize;
+        assert!(within_reach(most / 8, 8) && !within_reach(most / 8 + 1, 8));
+        assert!(within_reach(most / 64, 64) && !within_reach(most / 64 + 1, 64));
+        assert!(!within_reach(usize::MAX, 8));
+    }
+
+    #[test]
+    fn a_program_whose_arena_is_too_long_gets_no_code() {
+        // x'' = −sin x
+        let mut dag = carom_expr::Dag::new();
+        let [t, x, v] = ["t", "x", "v"].map(|name| dag.symbol(name));
+        let sine = dag.function(carom_expr::Function::Sin, &[x]);
+        let force = dag.neg(sine);
+        let system = System {
+            time: t,
+            parameters: vec![],
+            state: vec![x, v],
+            rate: vec![v, force],
+            blocks: vec![],
+            watched: vec![],
+            noted: vec![],
+        };
+        let tape = Tape::compile(&dag, &system).unwrap();
+        for (target, level) in
+            [(Target::Single, Level::Avx2), (Target::Single, Level::Avx512), (Target::Lanes, Level::Avx512)]
+        {
+            let mut layout = Layout::new(&tape, 20, target == Target::Single);
+            assert!(Program::assemble(&tape, &layout, target, level).is_some());
+            layout.length = 1 << 29;
+            assert!(Program::assemble(&tape, &layout, target, level).is_none());
+        }
     }
 }
