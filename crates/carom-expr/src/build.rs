@@ -501,7 +501,8 @@ impl Dag {
         if factors.windows(2).all(|w| self.order(w[0].0, w[1].0).is_lt()) {
             return false;
         }
-        factors.sort_by(|a, b| self.order(a.0, b.0));
+        // Exponents too different to be added exactly stay side by side, in order.
+        factors.sort_by(|a, b| self.order(a.0, b.0).then_with(|| a.1.cmp(&b.1)));
         let mut again = false;
         let mut kept = 0;
         for i in 0..factors.len() {
