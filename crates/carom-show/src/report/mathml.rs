@@ -62,9 +62,11 @@ fn pieces(nodes: Vec<Node>) -> String {
         if depth == 0 && (operator || after_space) {
             pieces.push(Vec::new());
         }
+        // Braces hold lists, which are long.
+        let brace = matches!(node, Node::Sign { sign: '{' | '}', .. });
         match class {
-            Some(Class::Open) => depth += 1,
-            Some(Class::Close) => depth = depth.saturating_sub(1),
+            Some(Class::Open) if !brace => depth += 1,
+            Some(Class::Close) if !brace => depth = depth.saturating_sub(1),
             _ => {}
         }
         after_space = matches!(node, Node::Space(width) if width >= 1.0);
@@ -300,6 +302,8 @@ mod tests {
         }
         assert!(pieces[2].starts_with("<math><mo form=\"infix\">+</mo>"), "{}", pieces[2]);
         assert!(!breakable("x = a + b").contains("<wbr>"));
+        let list = r"\operatorname{span}\,\{a\,dx + b\,dy - (c + d)\,dz + (e + f)\,dw, g\,dx + h\,dy\}";
+        assert_eq!(breakable(list).matches("<wbr>").count(), 4);
     }
 
     #[test]
