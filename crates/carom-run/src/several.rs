@@ -19,7 +19,7 @@
 
 use crate::law::{Failure, Outcome, Touching};
 use crate::lcp::{Complementarity, Solution, independent_subset, solve_subset};
-use crate::linear::{Matrix, dot};
+use crate::linear::dot;
 use crate::zero::SOLVED;
 
 /// Squares of approach speeds below this part of the first: the last pass, or the end of a sequence with e < 1, has e = 0.
@@ -194,7 +194,7 @@ impl Touching {
 mod tests {
     use super::*;
     use crate::law::Metric;
-    use crate::linear::{Factored, largest};
+    use crate::linear::{Factored, Matrix, largest};
     use proptest::prelude::*;
 
     const MOST: u64 = 1_000_000;

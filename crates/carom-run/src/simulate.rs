@@ -172,7 +172,7 @@ impl Run<'_> {
                 "impacts accumulated faster than time can resolve; they were ended by the e = 0 law".into(),
             );
             self.note_sides();
-            self.cut_zeno(0.0)?;
+            self.cut_zeno(self.time)?;
             self.begin_leg(&[], &[])?;
             self.fire_crossing()?;
             self.crowded = 0;
@@ -236,8 +236,8 @@ impl Run<'_> {
         self.look();
         let touched = self.touched(&[]);
         let struck = if touched.is_empty() { false } else { self.collide(&touched)? };
-        if struck && let Some(rest) = self.zeno_remaining() {
-            self.cut_zeno(rest)?;
+        if struck && let Some(end) = self.zeno_end() {
+            self.cut_zeno(end)?;
         }
         self.begin_leg(&[], &[])?;
         // From here on scales are those of the motion.
@@ -324,8 +324,8 @@ impl Run<'_> {
     fn meet_wall(&mut self, w: usize) -> Result<bool, Halt> {
         let before = self.before_jump(Cause::Wall(w));
         let struck = self.collide(&[w])?;
-        if struck && let Some(rest) = self.zeno_remaining() {
-            self.cut_zeno(rest)?;
+        if struck && let Some(end) = self.zeno_end() {
+            self.cut_zeno(end)?;
         }
         self.begin_leg(&[], &[])?;
         if struck {

@@ -1,11 +1,13 @@
 //! Infinitely many impacts in finite time.
 //!
-//! One wall, e < 1: after an impact the rest of the series takes (2φ̇⁺/|φ̈|)/(1 − e) up to O((φ̇⁺)²). Several walls: the
-//! intervals of a repeating pattern shrink by a steady ratio r, the rest takes Δ r/(1 − r). The series is cut when the
-//! height of a bounce is below rounding, so that nothing visible is lost.
+//! One wall, e < 1: after an impact the rest of the series takes R = (2φ̇⁺/|φ̈|)/(1 − e) up to O(R²), φ̈ in the presence of the
+//! walls that rest. Several walls: the intervals of a repeating pattern shrink by a steady ratio r, the rest takes Δ r/(1 − r).
+//! The series is cut when the height φ̇²/(2|φ̈|) of its bounces is below rounding of the gap, so that nothing visible is lost.
+//!
+//! By then the last bounces are known to rounding/height only. But every bounce says when the series ends, t + R: early ones are
+//! wrong by R², late ones by rounding/φ̇. The end taken is the one that differs least from its neighbours.
 
 use crate::engine::Time;
-use crate::law::Metric;
 use crate::linear::dot;
 use crate::motion::StopReason;
 use crate::run::{Halt, Run};
@@ -14,15 +16,30 @@ use std::collections::VecDeque;
 
 /// Patterns of up to this many impacts are recognised.
 const LONGEST_PATTERN: usize = 6;
-/// A pattern must have shrunk for this many rounds.
+/// A pattern must have shrunk for this many rounds, …
 const ROUNDS: usize = 20;
+/// … or by this factor in a few.
+const SHRUNK: f64 = 1e-6;
+const FEW_ROUNDS: usize = 4;
 /// A ratio is steady when it varies by less than this part of 1 − r.
 const STEADY: f64 = 0.1;
+/// Impacts that are looked back upon for the best end of a pattern.
+const LOOK_BACK: usize = 60;
+/// Two bounces belong to one series when their ends differ by less than this part of what is left.
+const SAME_SERIES: f64 = 0.25;
+/// A series on one wall is recognised by so many bounces.
+const BOUNCES: usize = 3;
+/// Impacts in a row too small to see, without any pattern, before the mean ratio of their intervals is taken.
+const UNSEEN: usize = 64;
 
 /// The last impacts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     last: VecDeque<Past>,
+    /// Per wall: the series it may be in.
+    series: Vec<Bounces>,
+    /// Impacts in a row that are too small to see.
+    unseen: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -31,11 +48,42 @@ struct Past {
     walls: Vec<usize>,
 }
 
+/// The ends that successive bounces on one wall announce.
+#[derive(Clone, Debug, Default)]
+struct Bounces {
+    count: usize,
+    last: Time,
+    /// How much the last end differed from the one before.
+    differed: f64,
+    best: Time,
+    /// How much that one differs from its neighbours.
+    apart: f64,
+}
+
+impl Bounces {
+    /// One more bounce: its end, what is left until then, and the rounding of that.
+    fn note(&mut self, end: Time, left: f64, rounding: f64) {
+        let differs = end.minus(self.last).abs();
+        if self.count == 0 || differs > SAME_SERIES * left + rounding {
+            *self = Bounces { count: 1, last: end, differed: f64::INFINITY, best: end, apart: f64::INFINITY };
+            return;
+        }
+        self.count += 1;
+        let apart = differs.max(self.differed).max(rounding);
+        if apart <= self.apart {
+            (self.best, self.apart) = (self.last, apart);
+        } else if self.count == 2 {
+            self.best = end;
+        }
+        (self.last, self.differed) = (end, differs);
+    }
+}
+
 impl History {
     /// Notes an impact.
     pub fn push(&mut self, time: Time, walls: &[usize]) {
         self.last.push_back(Past { time, walls: walls.to_vec() });
-        if self.last.len() > (ROUNDS + 2) * LONGEST_PATTERN {
+        if self.last.len() > (ROUNDS + 2) * LONGEST_PATTERN + LOOK_BACK {
             self.last.pop_front();
         }
     }
@@ -43,93 +91,181 @@ impl History {
     /// A reset or a contact in between: earlier impacts say nothing about later ones.
     pub fn clear(&mut self) {
         self.last.clear();
+        self.series.clear();
+        self.unseen = 0;
     }
 
-    /// Were the last `count` impacts all on this one wall?
-    pub fn only(&self, wall: usize, count: usize) -> bool {
-        self.last.len() >= count && self.last.iter().rev().take(count).all(|p| p.walls == [wall])
+    fn series_of(&mut self, wall: usize) -> &mut Bounces {
+        if self.series.len() <= wall {
+            self.series.resize(wall + 1, Bounces::default());
+        }
+        &mut self.series[wall]
+    }
+
+    /// The time between the last two impacts.
+    fn last_interval(&self) -> f64 {
+        let n = self.last.len();
+        if n < 2 { f64::INFINITY } else { self.last[n - 1].time.minus(self.last[n - 2].time) }
+    }
+
+    /// When the series on this one wall ends, if it is one.
+    fn end_on(&self, wall: usize) -> Option<Time> {
+        self.series.get(wall).filter(|s| s.count >= BOUNCES).map(|s| s.best)
     }
 
     /// The time a repeating pattern still needs, if there is one and it has shrunk steadily.
     pub fn remaining(&self) -> Option<f64> {
-        let n = self.last.len();
+        self.remaining_after(self.last.len())
+    }
+
+    /// The same after the first n impacts that are kept.
+    fn remaining_after(&self, n: usize) -> Option<f64> {
         let interval = |k: usize| self.last[k].time.minus(self.last[k - 1].time);
         'pattern: for period in 1..=LONGEST_PATTERN {
-            let needed = (ROUNDS + 1) * period + 1;
-            if n < needed {
-                return None;
-            }
-            let mut ratios: Vec<f64> = Vec::new();
-            for k in n - ROUNDS * period..n {
-                if self.last[k].walls != self.last[k - period].walls {
+            // As many rounds as are needed, if there are as many.
+            let (mut smallest, mut largest, mut shrunk, mut rounds) = (1.0_f64, 0.0_f64, 1.0_f64, 0);
+            let enough =
+                |rounds: usize, shrunk: f64| rounds >= ROUNDS || (rounds >= FEW_ROUNDS && shrunk <= SHRUNK);
+            while !enough(rounds, shrunk) {
+                let end = n.checked_sub(rounds * period).filter(|end| *end > 2 * period);
+                let Some(end) = end else { continue 'pattern };
+                for k in end - period..end {
+                    let (new, old) = (interval(k), interval(k - period));
+                    if self.last[k].walls != self.last[k - period].walls || !(new > 0.0 && new < old) {
+                        continue 'pattern;
+                    }
+                    smallest = smallest.min(new / old);
+                    largest = largest.max(new / old);
+                }
+                if largest - smallest > STEADY * (1.0 - largest) {
                     continue 'pattern;
                 }
-                let (new, old) = (interval(k), interval(k - period));
-                if !(new > 0.0 && new < old) {
-                    continue 'pattern;
-                }
-                ratios.push(new / old);
+                shrunk *= largest;
+                rounds += 1;
             }
-            let largest = ratios.iter().copied().fold(0.0, f64::max);
-            let smallest = ratios.iter().copied().fold(1.0, f64::min);
-            if largest - smallest > STEADY * (1.0 - largest) {
-                continue;
-            }
-            let round: f64 = (n - period..n).map(interval).sum();
-            let ratio = ratios.iter().sum::<f64>() / ratios.len() as f64;
-            return Some(round * ratio / (1.0 - ratio));
+            let round = |end: usize| (end - period..end).map(interval).sum::<f64>();
+            let ratio = round(n) / round(n - period);
+            return Some(round(n) * ratio / (1.0 - ratio));
         }
         None
+    }
+
+    /// When a repeating pattern ends: the end that differs least from those its neighbours announce.
+    fn end_of_pattern(&self) -> Option<Time> {
+        let n = self.last.len();
+        let ends: Vec<Time> = (n.saturating_sub(LOOK_BACK)..=n)
+            .filter_map(|k| self.remaining_after(k).map(|left| self.last[k - 1].time.plus(left)))
+            .collect();
+        let apart = |k: usize| {
+            let (a, b) = (ends[k].minus(ends[k - 1]).abs(), ends[k + 1].minus(ends[k]).abs());
+            a.max(b)
+        };
+        let best = (1..ends.len().saturating_sub(1)).min_by(|&a, &b| apart(a).total_cmp(&apart(b)));
+        best.map(|k| ends[k]).or(ends.last().copied())
+    }
+
+    /// Too small to see for long, without any pattern: what the mean ratio of the intervals leaves.
+    fn mean_remaining(&self) -> Option<f64> {
+        let n = self.last.len();
+        if self.unseen < UNSEEN || n <= UNSEEN {
+            return None;
+        }
+        let at = |k: usize| self.last[n - 1 - k].time;
+        let (new, old) = (at(0).minus(at(UNSEEN / 2)), at(UNSEEN / 2).minus(at(UNSEEN)));
+        Some(if new < old { new * new / (old - new) } else { 0.0 })
     }
 }
 
 impl Run<'_> {
-    /// One-wall Zeno, or a pattern over several walls: has the series become too small to see?
-    /// Returns the time it still needs.
-    pub fn zeno_remaining(&mut self) -> Option<f64> {
+    /// One-wall Zeno, or a pattern over several walls: has the series become too small to see? Returns when it ends.
+    pub fn zeno_end(&mut self) -> Option<Time> {
         if self.last_hit.iter().all(|&w| self.restitution[w] == 1.0) {
             return None;
         }
-        let walls = self.last_hit.clone();
-        let metric: Metric = self.frame.metric();
-        let (free, _) = self.free_acceleration(&metric);
-        let visible = |run: &Run<'_>, w: usize| {
-            let rate = run.frame.gap_rate(w);
-            let acceleration = dot(run.frame.normal(w), &free) + run.frame.wall_bias(w);
-            let scale = run.largest_terms.gap[w];
-            acceleration >= 0.0 || rate * rate / (2.0 * acceleration.abs()) > f64::EPSILON * scale
-        };
-        if walls.iter().any(|&w| visible(self, w)) {
+        let bouncing: Vec<usize> =
+            self.last_hit.iter().copied().filter(|&w| !self.walls[w].resting).collect();
+        let acceleration = self.acceleration_of_flight()?;
+        let (mut low, mut short) = (!bouncing.is_empty(), !bouncing.is_empty());
+        for &w in &bouncing {
+            let lower = self.note_bounce(w, &acceleration);
+            low &= lower;
+            // Without anything that pulls a wall closed, others push: legs are short instead of low.
+            let leg = self.frame.gap_rate(w) * self.history.last_interval();
+            short &= lower || leg <= f64::EPSILON * self.largest_terms.gap[w];
+        }
+        self.history.unseen = if short { self.history.unseen + 1 } else { 0 };
+        if !short {
             return None;
         }
-        if let [wall] = walls[..]
-            && self.history.only(wall, 3)
-        {
-            let others: Vec<usize> = (0..self.walls.len()).filter(|&w| self.walls[w].closed).collect();
-            let acceleration = if others.is_empty() {
-                dot(self.frame.normal(wall), &free) + self.frame.wall_bias(wall)
-            } else {
-                let (x, _, _) = self.reactions(&others);
-                dot(self.frame.normal(wall), &x) + self.frame.wall_bias(wall)
-            };
-            let e = self.restitution[wall];
-            return Some(2.0 * self.frame.gap_rate(wall) / acceleration.abs() / (1.0 - e));
+        let ends: Option<Vec<Time>> = bouncing.iter().map(|&w| self.history.end_on(w)).collect();
+        let last = |ends: Vec<Time>| ends.into_iter().reduce(|a, b| if b > a { b } else { a });
+        let end = ends
+            .filter(|_| low)
+            .and_then(last)
+            .or_else(|| self.history.end_of_pattern())
+            .or_else(|| self.history.mean_remaining().map(|left| self.time.plus(left)))?;
+        let end = if end > self.time { end } else { self.time };
+        let left = end.minus(self.time);
+        bouncing.iter().all(|&w| self.is_within_series(w, &acceleration, left)).then_some(end)
+    }
+
+    /// q̈ (without velocity bias) of the flight that begins now: the walls at rest push as they must.
+    fn acceleration_of_flight(&self) -> Option<Vec<f64>> {
+        let metric = self.frame.metric();
+        let (mut x, _) = self.free_acceleration(&metric);
+        let resting: Vec<usize> =
+            (0..self.walls.len()).filter(|&w| self.walls[w].touching && self.walls[w].resting).collect();
+        if !resting.is_empty() && !self.is_degenerate() {
+            let (forces, _) = self.contact_problem(&metric, &resting).ok()?;
+            for (&w, f) in resting.iter().zip(&forces).filter(|(_, f)| **f != 0.0) {
+                let (spread, _) = metric.spread(self.frame.normal(w));
+                x.iter_mut().zip(&spread).for_each(|(x, s)| *x += f * s);
+            }
         }
-        self.history.remaining()
+        Some(x)
+    }
+
+    /// φ̈ of a wall for this q̈.
+    fn gap_acceleration(&self, wall: usize, acceleration: &[f64]) -> f64 {
+        dot(self.frame.normal(wall), acceleration) + self.frame.wall_bias(wall)
+    }
+
+    /// Wall w has just been hit and bounces: its series goes on, or not. True if the bounce is too low to see.
+    fn note_bounce(&mut self, w: usize, acceleration: &[f64]) -> bool {
+        let (rate, fall) = (self.frame.gap_rate(w), -self.gap_acceleration(w, acceleration));
+        let (e, scale) = (self.restitution[w], f64::EPSILON * self.largest_terms.gap[w]);
+        if fall <= 0.0 {
+            *self.history.series_of(w) = Bounces::default();
+            return false;
+        }
+        if e < 1.0 && rate > 0.0 {
+            let left = 2.0 * rate / fall / (1.0 - e);
+            let rounding = 4.0 * scale / rate / (1.0 - e);
+            let end = self.time.plus(left);
+            self.history.series_of(w).note(end, left, rounding);
+        }
+        rate * rate <= 2.0 * fall * scale
+    }
+
+    /// Is wall w closed up to bounces too low to see, or too short in what is left of the series?
+    fn is_within_series(&self, w: usize, acceleration: &[f64], left: f64) -> bool {
+        let (rate, fall) = (self.frame.gap_rate(w), -self.gap_acceleration(w, acceleration));
+        let scale = ROUNDING * self.largest_terms.gap[w];
+        let near = self.touches(w) || self.frame.gap(w) <= scale;
+        near && ((fall > 0.0 && rate * rate <= 2.0 * fall * scale) || rate.abs() * left <= scale)
     }
 
     /// Cuts a Zeno series: joint e = 0 law now, contact from the Zeno time on.
-    pub fn cut_zeno(&mut self, remaining: f64) -> Result<(), Halt> {
-        let end = self.time.plus(remaining);
-        let mut walls = self.touched(&[]);
-        // Walls of the pattern that are within the last, invisible bounces.
-        for w in 0..self.walls.len() {
-            let near = self.frame.gap(w) <= ROUNDING * self.largest_terms.gap[w];
-            if near && !walls.contains(&w) && self.restitution[w] < 1.0 {
-                walls.push(w);
-            }
-        }
-        walls.sort_unstable();
+    pub fn cut_zeno(&mut self, end: Time) -> Result<(), Halt> {
+        // Walls of the series are within the last, invisible bounces; others may be touched and on their way.
+        let (acceleration, left) = (self.acceleration_of_flight(), end.minus(self.time));
+        let walls: Vec<usize> = (0..self.walls.len())
+            .filter(|&w| self.held != Some(w))
+            .filter(|&w| {
+                let rests = self.walls[w].closed || (self.walls[w].touching && self.walls[w].resting);
+                rests || acceleration.as_ref().is_some_and(|x| self.is_within_series(w, x, left))
+            })
+            .collect();
         // Rates that are part of the series go to zero whatever their sign.
         let before: Vec<f64> = walls.iter().map(|&w| self.frame.gap_rate(w)).collect();
         self.stop_rates(&walls, &before).map_err(|_| {
@@ -142,13 +278,17 @@ impl Run<'_> {
             )
         })?;
         for &w in &walls {
+            let rested = self.walls[w].closed || self.walls[w].resting;
             self.walls[w].touching = true;
             self.walls[w].resting = true;
-            if !self.walls[w].closed {
-                self.walls[w].zeno_at = Some(end);
+            if !rested {
+                let own = self.history.end_on(w).filter(|own| *own > self.time);
+                self.walls[w].zeno_at = Some(own.unwrap_or(end));
             }
+            *self.history.series_of(w) = Bounces::default();
         }
-        self.history.clear();
+        self.history.last.clear();
+        self.history.unseen = 0;
         Ok(())
     }
 
