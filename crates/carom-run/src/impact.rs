@@ -15,9 +15,10 @@ use carom_mech::model::ImpactOrder;
 impl Run<'_> {
     /// All walls with φ = 0 at the present frame; `hit` are known to be.
     pub fn touched(&self, hit: &[usize]) -> Vec<usize> {
+        let touches = |w: usize| if hit.is_empty() { self.touches(w) } else { self.is_hit_too(w) };
         (0..self.walls.len())
             .filter(|w| self.held != Some(*w))
-            .filter(|w| self.walls[*w].closed || hit.contains(w) || self.touches(*w))
+            .filter(|w| self.walls[*w].closed || hit.contains(w) || touches(*w))
             .collect()
     }
 

@@ -10,7 +10,7 @@
 //! singular as long as no direction z with W z = 0, A z = 0 meets the wall (n·z ≠ 0); then no impulse can act.
 
 use crate::engine::Symmetric;
-use crate::linear::{Factored, Matrix, dot, largest};
+use crate::linear::{Factored, Matrix, dot};
 
 /// n·Sn below this part of its terms is zero: the wall cannot stop anything.
 pub(crate) const HOPELESS: f64 = 1e-12;

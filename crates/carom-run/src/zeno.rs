@@ -277,7 +277,8 @@ impl Run<'_> {
                 ),
             )
         })?;
-        for &w in &walls {
+        let beside = self.stopped_beside(&walls);
+        for &w in walls.iter().chain(&beside) {
             let rested = self.walls[w].closed || self.walls[w].resting;
             self.walls[w].touching = true;
             self.walls[w].resting = true;
@@ -290,6 +291,17 @@ impl Run<'_> {
         self.history.last.clear();
         self.history.unseen = 0;
         Ok(())
+    }
+
+    /// Walls that stand still now because these do: where normals depend on each other (the fourth leg of a table) a gap is a
+    /// combination of the others, and as near to zero as they are.
+    fn stopped_beside(&self, walls: &[usize]) -> Vec<usize> {
+        let nearest: f64 = walls.iter().map(|&w| self.frame.gap(w).abs()).sum();
+        (0..self.walls.len())
+            .filter(|w| !walls.contains(w) && self.held != Some(*w))
+            .filter(|&w| self.is_hit_too(w) || self.frame.gap(w) <= 2.0 * nearest)
+            .filter(|&w| self.known_rate(w) == 0.0)
+            .collect()
     }
 
     /// Projects the velocity onto φ̇ = 0 of these walls.

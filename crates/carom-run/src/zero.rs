@@ -54,6 +54,13 @@ impl Run<'_> {
         gap <= 0.0 || (!self.is_clearly(gap, wall, 0) && gap <= ROUNDING * self.frame.gap_scale(wall))
     }
 
+    /// Is φ = 0 as far as a motion of this size can tell? The state carries the rounding of where it has been, so a wall this
+    /// near is hit together with one that is.
+    pub fn is_hit_too(&self, wall: usize) -> bool {
+        let largest = self.largest_terms.gap.get(wall).copied().unwrap_or(0.0);
+        self.touches(wall) || self.frame.gap(wall) <= ROUNDING * largest
+    }
+
     /// Is φ < 0 by more than rounding?
     pub fn is_behind(&self, wall: usize) -> bool {
         let gap = self.frame.gap(wall);

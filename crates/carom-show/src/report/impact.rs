@@ -20,7 +20,7 @@ pub fn walls(pen: &mut Pen<'_>) {
     }
     if mechanics.walls.len() > 1 {
         pen.heading(2, "Several walls at once");
-        pen.say("When several walls are touched at the same instant, the rule `simultaneous` (the default) solves for all impulses together, ‹0 ≤ #ᵢ ⊥ @̇ᵢ⁺ + eᵢ min(@̇ᵢ⁻, 0) ≥ 0|0 \\le #_i \\perp \\dot{@}_i^{+} + e_i \\min(\\dot{@}_i^{-}, 0) \\ge 0›; the rule `sequential` applies the one-wall law again and again. They agree for elastic walls only when the angle between the walls, measured by the kinetic energy, is ‹π/k|\\pi/k› with ‹k› even.");
+        pen.say("When several walls are touched at the same instant, the rule `simultaneous` (the default) solves for all impulses together, ‹0 ≤ #ᵢ ⊥ @̇ᵢ⁺ + εᵢ @̇ᵢ⁻ ≥ 0|0 \\le #_i \\perp \\dot{@}_i^{+} + \\varepsilon_i \\dot{@}_i^{-} \\ge 0› with ‹εᵢ = eᵢ|\\varepsilon_i = e_i› for walls that approach and the largest restitution of all for walls that separate, again while one approaches; the rule `sequential` applies the one-wall law again and again. They agree for elastic walls only when the angle between the walls, measured by the kinetic energy, is ‹π/k|\\pi/k› with ‹k› even.");
     }
 }
 
