@@ -41,6 +41,10 @@ impl Run<'_> {
 
     /// Decides everything about the leg that starts now. `released`: walls whose force has just reached zero.
     pub fn begin_leg(&mut self, released: &[usize], crossed: &[usize]) -> Result<(), Halt> {
+        if self.rank.riding {
+            self.settle_events();
+            return Ok(());
+        }
         self.look();
         if !self.frame.is_finite() {
             return Err(self.not_finite());

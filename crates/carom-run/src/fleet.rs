@@ -299,6 +299,7 @@ impl<'p> Crew<'_, 'p> {
         run.smooth_steps = ledger.smooth;
         run.extent.clone_from(&ledger.extent);
         run.unit = ledger.unit;
+        run.rank.firmest = ledger.firmest;
         (run.worst_energy, run.energy_scale) = (ledger.worst, ledger.scale);
         for (kept, seen) in run.greatest_sizes().zip(&ledger.greatest) {
             *kept = *seen;
@@ -317,6 +318,7 @@ impl<'p> Crew<'_, 'p> {
         ledger.smooth = run.smooth_steps;
         ledger.extent.clone_from(&run.extent);
         ledger.unit = run.unit;
+        ledger.firmest = run.rank.firmest;
         ledger.expected = run.expected_energy;
         (ledger.worst, ledger.scale) = (run.worst_energy, run.energy_scale);
         for (kept, seen) in ledger.greatest.iter_mut().zip(run.greatest_sizes()) {
@@ -324,7 +326,13 @@ impl<'p> Crew<'_, 'p> {
         }
     }
 
-    /// The whole trajectory once more, alone: a quantity was not finite on the way.
+    /// Does a lane end near an instant at which constraint rows depend on each other?
+    fn ends_weak(&mut self, lane: usize, time: Time, state: &[f64], ledger: &Ledger) -> bool {
+        self.read(lane, time, ledger);
+        self.runs[lane].weak_at(time, state)
+    }
+
+    /// The whole trajectory once more, alone: a quantity was not finite on the way, or rows came near rank loss.
     fn again(&mut self, lane: usize) {
         self.traffic.again(self.riders[lane]);
         let run = &mut self.runs[lane];
@@ -400,7 +408,12 @@ impl Handler for Crew<'_, '_> {
         if self.riders[lane] == GONE {
             return;
         }
-        if why == Leave::NotFinite || !(ledger.worst.is_finite() && ledger.scale.is_finite()) {
+        // A single run would have looked ahead.
+        let constrained = self.program.layout.rows > 0;
+        let weak = constrained
+            && (why == Leave::NeedsPivoting
+                || (why == Leave::Reached && self.ends_weak(lane, time, state, ledger)));
+        if weak || why == Leave::NotFinite || !(ledger.worst.is_finite() && ledger.scale.is_finite()) {
             return self.again(lane);
         }
         self.read(lane, time, ledger);

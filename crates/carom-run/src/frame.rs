@@ -33,6 +33,7 @@ pub(crate) struct Layout {
     row_position_size: usize,
     row_rate: usize,
     row_rate_size: usize,
+    row_norm: usize,
     normal: usize,
     gap_t: usize,
     gap: usize,
@@ -136,6 +137,8 @@ impl Layout {
         layout.row_rate = put(&rates);
         let sizes: Vec<Expr> = rates.iter().map(|&r| size_of(dag, r)).collect();
         layout.row_rate_size = put(&sizes);
+        let norms = row_norms(dag, m.rows.iter().map(|r| &r.normal[..]), &m.dynamics);
+        layout.row_norm = put(&norms);
         layout.normal = put(&m.walls.iter().flat_map(|w| w.normal.clone()).collect::<Vec<_>>());
         layout.gap_t = put(&m.walls.iter().map(|w| w.gap_t).collect::<Vec<_>>());
         layout.gap = put(&m.walls.iter().map(|w| w.gap).collect::<Vec<_>>());
@@ -181,11 +184,36 @@ impl Layout {
         put(self.row_position_size, self.rows);
         put(self.row_rate, self.rows);
         put(self.row_rate_size, self.rows);
+        put(self.row_norm, self.rows);
         put(self.condition, self.conditions);
         put(self.condition_size, self.conditions);
         put(self.gap_rate_size, if contact { walls } else { 0 });
         all
     }
+}
+
+/// Σ_j A_ij²/W_jj (or A_ij² H_pp,jj) per row: what is left of its normal, whatever the units. Coordinates without inertia
+/// do not count, unless there are no others.
+fn row_norms<'a>(dag: &mut Dag, rows: impl Iterator<Item = &'a [Expr]>, dynamics: &Dynamics) -> Vec<Expr> {
+    let (mass, exponent) = match dynamics {
+        Dynamics::Lagrangian(l) => (&l.mass_matrix, -1),
+        Dynamics::Degenerate(d) => (&d.lagrangian.mass_matrix, -1),
+        Dynamics::Hamiltonian(h) => (&h.inverse_mass, 1),
+    };
+    let mut norm = |normal: &[Expr]| {
+        let (mut heavy, mut all) = (Vec::new(), Vec::new());
+        for (j, &a) in normal.iter().enumerate() {
+            let square = dag.powi(a, 2);
+            all.push(square);
+            if !dag.is_zero(mass[j][j]) {
+                let weight = dag.powi(mass[j][j], exponent);
+                heavy.push(dag.mul(square, weight));
+            }
+        }
+        let weighed = dag.sum(&heavy);
+        if dag.is_zero(weighed) { dag.sum(&all) } else { weighed }
+    };
+    rows.map(|normal| norm(normal)).collect()
 }
 
 /// The absolute sum of the terms `e` is made of; its rounding error is a few units of this.
@@ -416,6 +444,11 @@ impl Frame {
     /// Scale of Q − h, or of Q − H_q.
     pub fn force_scale(&self, coordinate: usize) -> f64 {
         self.scale(self.layout.force + coordinate)
+    }
+
+    /// What is left of the normal of every row.
+    pub fn row_norm(&self) -> &[f64] {
+        self.slice(self.layout.row_norm, self.layout.rows)
     }
 
     /// n of a wall.

@@ -71,6 +71,7 @@ mod noted;
 pub mod options;
 mod program;
 mod project;
+mod rank_loss;
 mod rewrite;
 mod room;
 pub mod roots;

@@ -3,6 +3,7 @@
 
 use crate::engine::{Balance, Duty, Smooth};
 use crate::project::SMALL;
+use crate::rank_loss::WEAK;
 use crate::run::{Halt, Run};
 use crate::step::{SMOOTH, STIFF_STEPS};
 use crate::zero::{DRIFT, relative};
@@ -14,6 +15,7 @@ struct Places {
     gap_size: usize,
     position: usize,
     rate: usize,
+    norm: usize,
     condition: usize,
     gap_rate_size: usize,
 }
@@ -24,12 +26,14 @@ impl Run<'_> {
         let gap_size = 1 + layout.terms;
         let position = gap_size + self.walls.len();
         let rate = position + 2 * layout.rows;
-        let condition = rate + 2 * layout.rows;
+        let norm = rate + 2 * layout.rows;
+        let condition = norm + layout.rows;
         Places {
             terms: 1,
             gap_size,
             position,
             rate,
+            norm,
             condition,
             gap_rate_size: condition + 2 * layout.conditions,
         }
@@ -58,6 +62,9 @@ impl Run<'_> {
             duty.greatest.extend(places.position + rows..places.position + 2 * rows);
             duty.greatest.extend(places.rate + rows..places.rate + 2 * rows);
             duty.greatest.extend(places.gap_size..places.gap_size + walls);
+            duty.greatest.extend(places.norm..places.norm + rows);
+            duty.norms.extend((0..rows).map(|r| (places.norm + r, 2 * rows + walls + r)));
+            duty.weak = WEAK;
             duty.residuals.extend((0..rows).map(|r| (places.position + r, r)));
             duty.residuals.extend((0..rows).map(|r| (places.rate + r, rows + r)));
         }
@@ -68,7 +75,12 @@ impl Run<'_> {
     pub fn greatest_sizes(&mut self) -> impl Iterator<Item = &mut f64> {
         let kept = &mut self.largest_terms;
         let follow = if self.frame.layout.rows > 0 { usize::MAX } else { 0 };
-        kept.row_position.iter_mut().chain(&mut kept.row_rate).chain(&mut kept.gap).take(follow)
+        kept.row_position
+            .iter_mut()
+            .chain(&mut kept.row_rate)
+            .chain(&mut kept.gap)
+            .chain(&mut kept.row_norm)
+            .take(follow)
     }
 
     /// The absolute sum of the terms of a wall's gap, at the start of the step.
@@ -96,6 +108,11 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Where what is left of the rows' normals is noted.
+    pub fn noted_norms(&self) -> usize {
+        self.noted_places().norm
+    }
+
     /// Where the residuals of the rows are noted, of their positions or of their rates.
     pub fn noted_residuals(&self, rates: bool) -> usize {
         let places = self.noted_places();
@@ -117,6 +134,7 @@ impl Run<'_> {
         for r in 0..rows {
             see(places.position + r, places.position + rows + r, &mut kept.row_position[r]);
             see(places.rate + r, places.rate + rows + r, &mut kept.row_rate[r]);
+            kept.row_norm[r] = kept.row_norm[r].max(flow.noted(places.norm + r));
         }
         for (w, wall) in self.walls.iter().enumerate() {
             kept.gap[w] = kept.gap[w].max(flow.noted(places.gap_size + w));

@@ -19,6 +19,7 @@ const MOST_STEPS: usize = 50;
 pub(crate) struct LargestTerms {
     pub row_position: Vec<f64>,
     pub row_rate: Vec<f64>,
+    pub row_norm: Vec<f64>,
     pub gap: Vec<f64>,
     pub gap_rate: Vec<f64>,
     pub condition: Vec<f64>,
@@ -30,6 +31,7 @@ impl LargestTerms {
         for list in [
             &mut self.row_position,
             &mut self.row_rate,
+            &mut self.row_norm,
             &mut self.gap,
             &mut self.gap_rate,
             &mut self.condition,
@@ -95,6 +97,7 @@ impl Run<'_> {
         let (rows, conditions) = (frame.layout.rows, frame.layout.conditions);
         raise(&mut kept.row_position, rows, &|r| frame.row_position_size()[r]);
         raise(&mut kept.row_rate, rows, &|r| frame.row_rate_size()[r]);
+        raise(&mut kept.row_norm, rows, &|r| frame.row_norm()[r]);
         raise(&mut kept.condition, conditions, &|c| frame.condition_sizes()[c]);
         raise(&mut kept.gap, self.walls.len(), &|w| frame.gap_size(w));
         raise(&mut kept.gap_rate, self.walls.len(), &|w| frame.gap_rate_size(w));

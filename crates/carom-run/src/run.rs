@@ -162,6 +162,8 @@ pub(crate) struct Run<'p> {
     pub last_step: f64,
     /// Steps in a row that were far shorter than the motion's own time scale.
     pub smooth_steps: u32,
+    /// What is known about the rank of the constraint rows.
+    pub rank: crate::rank_loss::RankWatch,
     pub amplifier: Option<crate::sensitivity::Amplifier>,
     /// What is known of the next step.
     pub series: Series,
@@ -222,6 +224,7 @@ impl<'p> Run<'p> {
         self.outputs.set_parameters(&self.parameters);
         self.settings.set_parameters(&self.parameters);
         self.instant.forget_scales();
+        self.forget_probe();
         let offset = self.sign_offset();
         for space in &mut self.spaces.list {
             let parameters = leg_parameters(&space.key, &self.parameters, offset);
@@ -255,6 +258,11 @@ impl<'p> Run<'p> {
         self.next_knot =
             self.program.curves.iter().filter_map(|s| s.next_knot(t)).min_by(|a, b| a.total_cmp(b));
         self.spread_parameters();
+    }
+
+    /// Parameter values of the present leg.
+    pub fn leg_parameters(&self) -> Vec<f64> {
+        leg_parameters(&self.key, &self.parameters, self.sign_offset())
     }
 
     /// Puts the workspace of the present leg in use, made on first use.
@@ -422,6 +430,9 @@ impl<'p> Run<'p> {
         } else {
             independent_rows(&self.frame.rows())
         };
+        if rows.len() < self.key.rows.len() {
+            return Err(self.rank_lost_here());
+        }
         self.key.rows = rows.clone();
         self.key.multipliers = rows;
         Ok(())

@@ -142,6 +142,16 @@ pub(crate) fn columns(program: &crate::program::Program) -> Vec<(Kind, String)> 
     names
 }
 
+/// What holds the motion at a state.
+struct Reactions {
+    /// The acceleration without velocity bias.
+    x: Vec<f64>,
+    /// v̇ or ṗ, where the series know better.
+    rates: Option<Vec<f64>>,
+    multipliers: Vec<f64>,
+    forces: Vec<f64>,
+}
+
 impl Run<'_> {
     /// Takes the samples in [t, t + h) along the series of the present step.
     pub fn sample_until(&mut self, h: f64) {
@@ -156,7 +166,7 @@ impl Run<'_> {
             if s > 0.0 {
                 self.state_within(s, &mut state);
             }
-            self.take(Time::new(t), place, state);
+            self.take(Time::new(t), place, state, s);
         }
     }
 
@@ -168,16 +178,16 @@ impl Run<'_> {
             }
             self.sampler.next += 1;
             let state = self.state.clone();
-            self.take(Time::new(t), place, state);
+            self.take(Time::new(t), place, state, self.last_step);
         }
     }
 
-    /// Everything at one state.
-    fn take(&mut self, time: Time, place: usize, state: Vec<f64>) {
+    /// Everything at a state, s into the present step.
+    fn take(&mut self, time: Time, place: usize, state: Vec<f64>, s: f64) {
         self.frame.at(time, &state);
         let closed: Vec<usize> = (0..self.walls.len()).filter(|&w| self.walls[w].closed).collect();
-        let (x, multipliers, forces) = self.reactions(&closed);
-        let values = self.shown_at(time, &state, &x, &multipliers, &closed, &forces);
+        let reactions = self.reactions_within(&closed, s);
+        let values = self.shown_at(time, &state, &reactions, &closed);
         self.sampler.rows.push((place, time.value(), values));
     }
 
@@ -187,11 +197,12 @@ impl Run<'_> {
         let state = self.state.clone();
         if closed.is_empty() && !self.program.shows_accelerations {
             let none = vec![0.0; self.size()];
-            return self.shown_at(self.time, &state, &none, &[], &[], &[]);
+            let nothing = Reactions { x: none, rates: None, multipliers: Vec::new(), forces: Vec::new() };
+            return self.shown_at(self.time, &state, &nothing, &[]);
         }
         self.look();
-        let (x, multipliers, forces) = self.reactions(&closed);
-        self.shown_at(self.time, &state, &x, &multipliers, &closed, &forces)
+        let reactions = self.reactions_within(&closed, self.last_step);
+        self.shown_at(self.time, &state, &reactions, &closed)
     }
 
     /// The state now, as results show it.
@@ -206,24 +217,35 @@ impl Run<'_> {
         }
     }
 
-    fn shown_at(
-        &mut self,
-        time: Time,
-        state: &[f64],
-        x: &[f64],
-        multipliers: &[f64],
-        closed: &[usize],
-        forces: &[f64],
-    ) -> Vec<f64> {
+    /// As [`Run::reactions`]; in a step across rank loss rates come from the series, and μ and f are not numbers where they
+    /// have a pole.
+    fn reactions_within(&self, closed: &[usize], s: f64) -> Reactions {
+        let (x, mut multipliers, mut forces) = self.reactions(closed);
+        let Some((rates, pole)) = self.across_at(s) else {
+            return Reactions { x, rates: None, multipliers, forces };
+        };
+        if pole {
+            multipliers.fill(f64::NAN);
+            forces.fill(f64::NAN);
+        }
+        let x = if self.is_hamiltonian() { self.frame.mass().times(&rates) } else { rates.clone() };
+        Reactions { x, rates: Some(rates), multipliers, forces }
+    }
+
+    fn shown_at(&mut self, time: Time, state: &[f64], reactions: &Reactions, closed: &[usize]) -> Vec<f64> {
+        let Reactions { x, rates, multipliers, forces } = reactions;
         let mut extended = state.to_vec();
         if self.is_hamiltonian() {
             // a = H_pp ṗ + bias; ṗ = F + Aᵀμ + Σ f n
             extended.extend(x.iter().zip(self.frame.velocity_bias()).map(|(x, b)| x + b));
-            let mut rate = self.frame.rows().transposed_times(multipliers);
-            rate.iter_mut().zip(self.frame.force()).for_each(|(r, f)| *r += f);
-            for (&w, &f) in closed.iter().zip(forces) {
-                rate.iter_mut().zip(self.frame.normal(w)).for_each(|(r, n)| *r += f * n);
-            }
+            let rate = rates.clone().unwrap_or_else(|| {
+                let mut rate = self.frame.rows().transposed_times(multipliers);
+                rate.iter_mut().zip(self.frame.force()).for_each(|(r, f)| *r += f);
+                for (&w, &f) in closed.iter().zip(forces) {
+                    rate.iter_mut().zip(self.frame.normal(w)).for_each(|(r, n)| *r += f * n);
+                }
+                rate
+            });
             extended.extend(rate);
         } else {
             extended.extend(x);

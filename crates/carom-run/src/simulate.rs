@@ -10,7 +10,7 @@ use crate::options::{Options, Progress, SimulateError};
 use crate::program::Program;
 use crate::run::{Halt, Run, Series};
 use crate::sensitivity::Cause;
-use carom_mech::model::Interpolation;
+use carom_mech::model::{Action, Interpolation};
 use std::sync::Arc;
 
 /// Passes without any advance of time before giving up.
@@ -164,6 +164,12 @@ impl Run<'_> {
             return Ok(false);
         };
         self.reach(what, step)?;
+        if self.rank.passage.is_some() {
+            if self.only_records(what) {
+                return self.record_within(what, step, h).map(|()| false);
+            }
+            self.stop_at_rank_loss()?;
+        }
         let instant = self.is_instant(step * self.unit);
         let struck = self.handle(what)?;
         self.crowded = if struck && instant { self.crowded + 1 } else { 0 };
@@ -179,6 +185,21 @@ impl Run<'_> {
         }
         self.series = Series::Fresh;
         Ok(false)
+    }
+
+    /// Does the motion go on after this as if nothing had happened?
+    fn only_records(&self, what: Happening) -> bool {
+        let Happening::Event(e) = what else { return false };
+        !matches!(self.program.mechanics.model.events[e].action, Action::Set(_))
+    }
+
+    /// An event within a step across rank loss: no leg can begin there, the series go on.
+    fn record_within(&mut self, what: Happening, step: f64, h: f64) -> Result<(), Halt> {
+        self.ride_on(step, h);
+        let handled = self.handle(what);
+        self.rank.riding = false;
+        self.series = Series::Fresh;
+        handled.map(|_| ())
     }
 
     /// Moves to where something happens. A wall that becomes flat on the way cannot be held.
@@ -243,6 +264,7 @@ impl Run<'_> {
         // From here on scales are those of the motion.
         self.note_reach_of_series(self.natural_step());
         self.note_scales();
+        self.check_rank_at_start()?;
         self.series = Series::Fresh;
         Ok(())
     }

@@ -73,6 +73,7 @@ impl<'p> Run<'p> {
             powers: vec![0.0; taylor.order.max(8)],
             last_step: 0.0,
             smooth_steps: 0,
+            rank: crate::rank_loss::RankWatch::default(),
             amplifier: None,
             series: Series::Missing,
             stalled: 0,
@@ -111,6 +112,7 @@ impl<'p> Run<'p> {
         (self.stalled, self.crowded, self.series) = (0, 0, Series::Missing);
         (self.next_knot, self.amplifier, self.held_force_zeros) = (None, None, 0);
         self.last_hit.clear();
+        self.rank.restart();
         self.begin()
     }
 

@@ -50,16 +50,21 @@ impl Run<'_> {
                 self.jet_again()?;
             }
         }
+        if let Some(rest) = self.rest_of_passage() {
+            return Ok(rest);
+        }
         let mut h = self.natural_step_in_unit()?;
         if h * self.unit < SHORTEST * self.time.value().abs() {
             return Err(self.singular_step(h * self.unit));
         }
         self.notice_stiffness(h);
         self.extent.see(self.spaces.flow(), h);
+        let mut most = self.in_units(left);
         if let Some(knot) = self.next_knot {
-            h = h.min(self.in_units(Time::new(knot).minus(self.time))).max(0.0);
+            most = most.min(self.in_units(Time::new(knot).minus(self.time))).max(0.0);
         }
-        Ok(self.flow().cut(h.min(self.in_units(left)), &self.extent))
+        h = self.flow().cut(h.min(most), &self.extent);
+        self.heed_rank(h, most)
     }
 
     /// The step the series allow. Where they have overflowed, or where it is far from their unit, they are made once more.
@@ -127,6 +132,13 @@ impl Run<'_> {
             return Err(self.not_finite());
         }
         self.audit_frame();
+        if self.rank.passage.is_some() {
+            self.note_largest_terms();
+            // Nothing is projected there.
+            let drift = self.motion.audit.constraint_drift.max(self.drift());
+            self.motion.audit.constraint_drift = drift;
+            return Ok(());
+        }
         self.project_drift().map(|_| ())
     }
 

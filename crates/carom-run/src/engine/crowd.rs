@@ -10,6 +10,7 @@
 use super::element::{Element, Wide};
 use super::ensemble::{Duty, Handler, LaneStart, LaneStep, Leave, Ledger, Series, Verdict};
 use super::extent::{NOTHING, further, step_by_rows};
+use super::factor::weak;
 use super::hidden::range;
 use super::lane_scale::{Lane, end_of, four_sums, inverse_scale, inverse_size, radii};
 use super::lanes::Lanes;
@@ -65,6 +66,7 @@ pub(crate) struct Crowd<const W: usize> {
     scale: Wide<W>,
     /// Per followed function.
     greatest: Vec<Wide<W>>,
+    firmest: Wide<W>,
     steps: [u64; W],
     most_steps: [u64; W],
     /// What the steps lead to.
@@ -114,6 +116,7 @@ impl<const W: usize> Crowd<W> {
             expected: Wide::ZERO,
             worst: Wide::ZERO,
             scale: Wide::ZERO,
+            firmest: Wide::ZERO,
             steps: [0; W],
             most_steps: [0; W],
             next_time: Times::ZERO,
@@ -259,6 +262,27 @@ impl<const W: usize> Crowd<W> {
             for i in 0..W {
                 let size = size.0[i].max(f64::MIN_POSITIVE);
                 self.restless[i] |= u64::from((value.0[i] != 0.0) & (value.0[i].abs() / size > drift));
+            }
+        }
+    }
+
+    /// Which lanes come near an instant at which constraint rows depend on each other.
+    #[inline(always)]
+    fn weaken(&mut self) {
+        let part = self.duty.weak;
+        if part == 0.0 {
+            return;
+        }
+        for i in 0..W {
+            let firmness = self.lanes.firmness[i];
+            let firmest = self.firmest.0[i].max(firmness);
+            self.firmest.0[i] = firmest;
+            self.lanes.unhealthy[i] |= weak(part, firmness, firmest);
+        }
+        for &(norm, greatest) in &self.duty.norms {
+            let (norm, greatest) = (self.lanes.noted[norm], self.greatest[greatest]);
+            for i in 0..W {
+                self.lanes.unhealthy[i] |= norm.0[i] <= part * greatest.0[i];
             }
         }
     }
@@ -501,6 +525,7 @@ impl<const W: usize> Crowd<W> {
         extent.ranges.clear();
         extent.ranges.extend(self.ranges.iter().map(|range| range.map(|wide| wide.0[lane])));
         extent.set_reach(&self.lanes.tape, self.reach.iter().map(|wide| wide.0[lane]));
+        ledger.firmest = self.firmest.0[lane];
     }
 
     fn write_ledger(&mut self, lane: usize) {
@@ -523,6 +548,7 @@ impl<const W: usize> Crowd<W> {
             wide.0[lane] = extent.reach_with(&self.lanes.tape, i);
         }
         self.lanes.set_unit(lane, ledger.unit);
+        self.firmest.0[lane] = ledger.firmest;
     }
 
     fn write_sides(&mut self, lane: usize) {
@@ -574,6 +600,7 @@ impl<const W: usize> Kernel for Round<'_, W> {
         self.0.step_sizes();
         self.0.audit();
         self.0.residuals();
+        self.0.weaken();
         self.0.bounds();
         self.0.ends();
     }

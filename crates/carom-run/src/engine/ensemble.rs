@@ -35,6 +35,11 @@ pub struct Duty {
     pub residuals: Vec<(usize, usize)>,
     /// See `residuals`.
     pub drift: f64,
+    /// A lane is left, as if for pivoting, where its firmness falls to this part of the greatest it had, or one of these
+    /// noted functions to this part of its greatest (given by its place in `greatest`). 0: never.
+    pub weak: f64,
+    /// See `weak`.
+    pub norms: Vec<(usize, usize)>,
     /// Steps to count.
     pub smooth: Option<Smooth>,
     /// So many of the first watched functions are measured by what they have done so far.
@@ -84,6 +89,8 @@ pub struct Ledger {
     pub greatest: Vec<f64>,
     /// How many steps of `Duty::smooth` there were in a row.
     pub smooth: u32,
+    /// The greatest firmness so far.
+    pub firmest: f64,
     /// What steps are measured by.
     pub extent: Extent,
     /// The unit of the series.
@@ -104,6 +111,7 @@ impl Default for Ledger {
             smooth: 0,
             extent: Extent::default(),
             unit: 1.0,
+            firmest: 0.0,
         }
     }
 }

@@ -56,6 +56,41 @@ pub(crate) struct Factor {
     pivots: Vec<f64>,
     /// s a_i of every support.
     multiples: Vec<f64>,
+    /// Rows without diagonal entry.
+    loose: Vec<bool>,
+    /// How far these are from depending on the others: see [`firm`].
+    firmness: f64,
+}
+
+/// Which rows of a block have no diagonal entry: the constraint rows of [[W, Aᵀ], [A, 0]].
+pub(crate) fn loose(block: &Block) -> Vec<bool> {
+    let mut loose = vec![true; block.size];
+    block.entries.iter().filter(|(i, j, _)| i == j).for_each(|(i, ..)| loose[*i as usize] = false);
+    loose
+}
+
+/// Has the firmness of the constraint rows fallen to this part of the greatest it had, or so far that they may have begun
+/// near an instant at which they depend on each other?
+#[inline(always)]
+pub(crate) fn weak(part: f64, firmness: f64, firmest: f64) -> bool {
+    // Also true for what is not a number.
+    let square = part * part;
+    !(firmness > part * firmest && firmness > square * square)
+}
+
+/// The pivot of a constraint row as a part of what it was computed from: sin² of the angle between the row and those
+/// eliminated before it, in the metric of the others. Zero where rows depend on each other.
+#[inline(always)]
+pub(crate) fn firm(least: f64, pivot: f64, size: f64) -> f64 {
+    let part = pivot.abs() / size;
+    // Not a number counts as nothing.
+    if part >= least {
+        least
+    } else if part >= 0.0 {
+        part
+    } else {
+        0.0
+    }
 }
 
 impl Factor {
@@ -71,6 +106,8 @@ impl Factor {
             lower: vec![0.0; block.elimination.as_ref().map_or(0, |e| e.columns.len())],
             pivots: vec![0.0; n],
             multiples: Vec::new(),
+            loose: loose(block),
+            firmness: 1.0,
         }
     }
 
@@ -89,9 +126,15 @@ impl Factor {
             }
         }
         self.kind = Kind::Pivoted;
+        self.firmness = 0.0;
         self.lu()?;
         self.gather_exchanges();
         Ok(())
+    }
+
+    /// The least part of a constraint row that was left as its pivot; 1 without such rows.
+    pub(crate) fn firmness(&self) -> f64 {
+        self.firmness
     }
 
     /// G and U of a matrix that needed pivoting, as [`Pivoted`] has them.
@@ -143,6 +186,7 @@ impl Factor {
         }
         let work = &mut self.scratch;
         work.fill(0.0);
+        self.firmness = 1.0;
         for i in 0..self.n {
             let row = e.row(i);
             for at in row.clone() {
@@ -170,6 +214,9 @@ impl Factor {
             if !e.healthy(pivot, size) {
                 return false;
             }
+            if self.loose[e.order[i] as usize] {
+                self.firmness = firm(self.firmness, pivot, size);
+            }
             self.pivots[i] = 1.0 / pivot;
         }
         true
@@ -178,6 +225,7 @@ impl Factor {
     /// L D Lᵀ in place, row by row. False when a pivot is doubtful.
     fn ldl(&mut self) -> bool {
         let n = self.n;
+        self.firmness = 1.0;
         for i in 0..n {
             let (above, row) = self.a.split_at_mut(i * n);
             let row = &mut row[..n];
@@ -202,6 +250,9 @@ impl Factor {
             if !healthy(pivot, size) {
                 return false;
             }
+            if self.loose[i] {
+                self.firmness = firm(self.firmness, pivot, size);
+            }
             row[i] = 1.0 / pivot;
         }
         true
@@ -211,6 +262,7 @@ impl Factor {
     fn lu(&mut self) -> Result<(), (usize, f64)> {
         let n = self.n;
         let a = &mut self.a;
+        let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
         for i in 0..n {
             self.order[i] = i;
             let row = &a[i * n..(i + 1) * n];
@@ -243,6 +295,7 @@ impl Factor {
                 let row = (k..n).min_by(|&i, &j| left(i).total_cmp(&left(j))).unwrap_or(k);
                 return Err((self.order[row], if columns[k] > 0.0 { best / columns[k] } else { 0.0 }));
             }
+            (least, most) = (least.min(best), most.max(best));
             if at != k {
                 for j in 0..n {
                     a.swap(at * n + j, k * n + j);
@@ -264,6 +317,7 @@ impl Factor {
             }
             a[k * n + k] = inverse;
         }
+        self.firmness = if self.loose.contains(&true) { least / most } else { 1.0 };
         Ok(())
     }
 

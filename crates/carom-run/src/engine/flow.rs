@@ -105,6 +105,35 @@ impl Flow {
         self.packed.solve(&self.tape, block, right_side);
     }
 
+    /// How far the constraint rows are from depending on each other: sin² of the smallest angle met in the elimination, 1
+    /// without such rows. After [`Flow::evaluate`] or [`Flow::jet`].
+    pub(crate) fn firmness(&self) -> f64 {
+        self.packed.firmness()
+    }
+
+    /// The same polynomials in powers of t − (t₀ + s): x(t₀ + s + h) = Σ_k h^k Σ_{j≥k} (j over k) s^{j−k} x_j.
+    pub(crate) fn recentre(&mut self, s: f64) {
+        let layout = Arc::clone(&self.packed.layout);
+        let order = layout.order;
+        let shift = |c: &mut [f64]| {
+            for k in 0..order {
+                for j in (k..order).rev() {
+                    c[j] += s * c[j + 1];
+                }
+            }
+        };
+        for i in 0..self.tape.dimension {
+            let mut c = self.state(i);
+            shift(&mut c);
+            self.packed.set_series(layout.places[i], &c);
+        }
+        for (i, place) in layout.watched.iter().enumerate() {
+            if self.tape.moves(i) {
+                shift(&mut self.packed.series_mut(*place)[..=order]);
+            }
+        }
+    }
+
     /// Takes series and noted values made elsewhere, as if by a jet.
     pub(crate) fn adopt(
         &mut self,

@@ -8,7 +8,7 @@
 
 use super::element::{Element, Wide};
 use super::elimination::Place as Entry;
-use super::factor::Factor;
+use super::factor::{Factor, firm};
 use super::first;
 use super::interpret::{self, far_sum};
 use super::layout::{Factored, Factors, Layout, Pivoted, WIDTH, moving};
@@ -37,6 +37,8 @@ pub(crate) struct Lanes<const W: usize> {
     pub(crate) unhealthy: [bool; W],
     /// τ of each lane's series.
     pub(crate) unit: Wide<W>,
+    /// How far the constraint rows of each lane are from depending on each other.
+    pub(crate) firmness: [f64; W],
     scratch: Vec<f64>,
     /// Room to factor what needs pivoting, lane by lane.
     pivoting: Vec<Factor>,
@@ -73,6 +75,7 @@ impl<const W: usize> Lanes<W> {
             moving_edges: moving(tape.recurrence.edges.iter().map(|e| e.weight), &layout.tables.edges),
             unhealthy: [false; W],
             unit: Wide::splat(1.0),
+            firmness: [1.0; W],
             scratch: vec![0.0; tape.constants.len()],
             pivoting: tape.blocks.iter().map(Factor::new).collect(),
             layout: Arc::new(layout),
@@ -125,6 +128,7 @@ impl<const W: usize> Lanes<W> {
             self.arena[place.index(0)] = *x;
         }
         self.unhealthy = [false; W];
+        self.firmness = [1.0; W];
         match self.code.take() {
             Some(code) => {
                 for segment in &code.1.values {
@@ -154,6 +158,11 @@ impl<const W: usize> Lanes<W> {
             for (p, s) in pivots.iter().zip(sizes) {
                 for lane in 0..W {
                     self.unhealthy[lane] |= !f.pattern.healthy(p.0[lane], s.0[lane]);
+                }
+            }
+            for &i in &f.loose {
+                for lane in 0..W {
+                    self.firmness[lane] = firm(self.firmness[lane], pivots[i].0[lane], sizes[i].0[lane]);
                 }
             }
         }
@@ -306,6 +315,7 @@ impl<const W: usize> Lanes<W> {
                             let pivoting = &mut self.pivoting[index];
                             let solved = pivot(f, layout, block, arena, lane, pivoting, out);
                             self.unhealthy[lane] |= !solved;
+                            self.firmness[lane] = self.firmness[lane].min(pivoting.firmness());
                         }
                     }
                 }

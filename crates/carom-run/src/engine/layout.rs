@@ -7,6 +7,7 @@
 
 use super::alike::{self, Tables};
 use super::elimination::Elimination;
+use super::factor::loose;
 use super::recurrence::{NONE, Weight};
 use super::tape::{Block, Row, Slot, Tape, Value};
 use std::collections::HashMap;
@@ -47,6 +48,8 @@ pub(crate) struct Factors {
     pub pivots: usize,
     /// s a_i of every support.
     pub multiples: usize,
+    /// Positions of the rows without diagonal entry.
+    pub loose: Vec<usize>,
     /// Pivots, then the sums of what they were computed from.
     pub checks: usize,
     /// Right side while solving.
@@ -282,7 +285,9 @@ fn factors(block: &Block, region: &mut impl FnMut(usize) -> usize) -> Factors {
         let places: Vec<(u32, u32)> = block.entries.iter().map(|&(i, j, _)| (i, j)).collect();
         Elimination::dense(block.size, &places, &[])
     });
+    let loose = loose(block);
     Factors {
+        loose: (0..block.size).filter(|&i| loose[pattern.order[i] as usize]).collect(),
         lower: region(pattern.columns.len()),
         pivots: region(block.size),
         multiples: region(pattern.multiples()),

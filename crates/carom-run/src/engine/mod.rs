@@ -69,6 +69,7 @@ mod times;
 pub(crate) use crowd::SHORTEST;
 pub use ensemble::{Balance, Duty, Ensemble, Handler, LaneStart, LaneStep, Leave, Ledger, Smooth, Verdict};
 pub use extent::Extent;
+pub(crate) use factor::weak;
 pub use flow::{Flow, horner};
 pub use rk4::Rk4;
 pub(crate) use scale::Scales;

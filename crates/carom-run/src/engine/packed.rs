@@ -4,7 +4,7 @@
 //! so that the far sums of all pairs run through the vector unit with aligned loads and no shuffles.
 
 use super::element::Octet;
-use super::factor::Factor;
+use super::factor::{Factor, firm};
 use super::first;
 use super::interpret::{self, Sums};
 use super::layout::{Factored, Layout, Place, WIDTH, lane, moving};
@@ -198,6 +198,20 @@ impl Packed {
             code.call(orders, &mut self.arena);
             true
         })
+    }
+
+    /// The least firmness of all blocks, after values or a jet.
+    pub(crate) fn firmness(&self) -> f64 {
+        let arena = self.doubles();
+        let each = self.layout.blocks.iter().zip(&self.factors).map(|(block, factor)| match block {
+            Factored::Symmetric(f) if self.coded => {
+                let (pivots, sizes) =
+                    arena[f.checks..][..2 * f.pattern.order.len()].split_at(f.pattern.order.len());
+                f.loose.iter().fold(1.0, |least, &i| firm(least, pivots[i], sizes[i]))
+            }
+            _ => factor.firmness(),
+        });
+        each.fold(1.0, f64::min)
     }
 
     /// Solves with the factors of a block.
