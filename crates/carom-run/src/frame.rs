@@ -137,7 +137,10 @@ impl Layout {
         layout.row_rate = put(&rates);
         let sizes: Vec<Expr> = rates.iter().map(|&r| size_of(dag, r)).collect();
         layout.row_rate_size = put(&sizes);
-        let norms = row_norms(dag, m.rows.iter().map(|r| &r.normal[..]), &m.dynamics);
+        let coordinates = m.free.iter().map(|&i| &m.model.coordinates[i]);
+        let mut moving: Vec<Expr> = coordinates.flat_map(|c| [c.position, c.velocity, c.momentum]).collect();
+        moving.push(m.model.time);
+        let norms = row_norms(dag, m.rows.iter().map(|r| &r.normal[..]), &m.dynamics, &moving);
         layout.row_norm = put(&norms);
         layout.normal = put(&m.walls.iter().flat_map(|w| w.normal.clone()).collect::<Vec<_>>());
         layout.gap_t = put(&m.walls.iter().map(|w| w.gap_t).collect::<Vec<_>>());
@@ -192,26 +195,32 @@ impl Layout {
     }
 }
 
-/// Σ_j A_ij²/W_jj (or A_ij² H_pp,jj) per row: what is left of its normal, whatever the units. Coordinates without inertia
-/// do not count, unless there are no others.
-fn row_norms<'a>(dag: &mut Dag, rows: impl Iterator<Item = &'a [Expr]>, dynamics: &Dynamics) -> Vec<Expr> {
+/// Σ_j A_ij²/W_jj (or A_ij² H_pp,jj) per row: what is left of its normal, whatever the units. Coordinates whose inertia
+/// changes (and may vanish) do not count, unless there are no others; then all do, as they are.
+fn row_norms<'a>(
+    dag: &mut Dag,
+    rows: impl Iterator<Item = &'a [Expr]>,
+    dynamics: &Dynamics,
+    state: &[Expr],
+) -> Vec<Expr> {
     let (mass, exponent) = match dynamics {
         Dynamics::Lagrangian(l) => (&l.mass_matrix, -1),
         Dynamics::Degenerate(d) => (&d.lagrangian.mass_matrix, -1),
         Dynamics::Hamiltonian(h) => (&h.inverse_mass, 1),
     };
     let mut norm = |normal: &[Expr]| {
-        let (mut heavy, mut all) = (Vec::new(), Vec::new());
+        let (mut weighed, mut all) = (Vec::new(), Vec::new());
         for (j, &a) in normal.iter().enumerate() {
             let square = dag.powi(a, 2);
             all.push(square);
-            if !dag.is_zero(mass[j][j]) {
-                let weight = dag.powi(mass[j][j], exponent);
-                heavy.push(dag.mul(square, weight));
+            let inertia = mass[j][j];
+            if !dag.is_zero(inertia) && !state.iter().any(|&x| dag.contains(inertia, x)) {
+                let weight = dag.powi(inertia, exponent);
+                weighed.push(dag.mul(square, weight));
             }
         }
-        let weighed = dag.sum(&heavy);
-        if dag.is_zero(weighed) { dag.sum(&all) } else { weighed }
+        let sum = dag.sum(&weighed);
+        if dag.is_zero(sum) { dag.sum(&all) } else { sum }
     };
     rows.map(|normal| norm(normal)).collect()
 }

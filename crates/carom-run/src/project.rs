@@ -11,6 +11,8 @@ use crate::zero::{DRIFT, relative};
 
 /// Below this one Newton step leaves nothing but rounding.
 pub(crate) const SMALL: f64 = 1e-9;
+/// So far from its rows no step of the series method ends: it keeps them to the tolerance.
+const LEFT: f64 = 1e-6;
 /// Newton steps of one projection.
 const MOST_STEPS: usize = 50;
 
@@ -132,6 +134,13 @@ impl Run<'_> {
         *kept = kept.max(drift);
         if drift <= DRIFT {
             return Ok(false);
+        }
+        // A step that misses the rows by far more than it may is no step to bring back: another branch may be nearer.
+        if self.stepping_by_series() && drift > LEFT.max(100.0 * self.taylor.tolerance) {
+            return Err(Halt::new(
+                StopReason::Singular,
+                format!("the motion left the constraint rows, by {drift:.1e} of their terms"),
+            ));
         }
         self.look();
         if self.project() > 1e-6 {

@@ -400,3 +400,24 @@ fn impacts_taken_on_the_way_and_at_the_end_are_all_impacts_in_order() {
         assert_eq!(alone.impacts, collector.1[i], "{i}");
     }
 }
+
+#[test]
+fn lanes_leave_rank_loss_to_single_runs() {
+    // A parallelogram that is flat twice per turn, and a run that ends there.
+    let text = "coordinates = [\"x1\", \"y1\", \"x2\", \"y2\"]\n[energy]\nkinetic = \"(x1'^2 + y1'^2 + x2'^2 + y2'^2)/2\"\n\
+        potential = \"2*y1 + y2\"\n[holonomic]\nleft = \"x1^2 + y1^2 - 1\"\nright = \"(x2 - 2)^2 + y2^2 - 1\"\n\
+        top = \"(x2 - x1)^2 + (y2 - y1)^2 - 4\"\n[start]\nposition = { x1 = 0, y1 = 1, x2 = 2, y2 = 1 }\n\
+        [run]\nuntil = 4.0\n";
+    let (program, options) = common::program(text);
+    let all: Vec<Options> = (0..20)
+        .map(|i| {
+            let mut options = options.clone();
+            let speed = if i % 3 == 0 { 0.0 } else { 0.3 * f64::from(i) };
+            options.start.velocity = vec![Some(speed), Some(0.0), Some(speed), Some(0.0)];
+            options.until = if i == 7 { 0.71 } else { 4.0 };
+            options.sampling = Sampling::At(vec![options.until]);
+            options
+        })
+        .collect();
+    compare("parallelogram", &program, &all);
+}

@@ -2,9 +2,8 @@
 
 mod common;
 
-use carom_run::{Fleet, Options, Outcome, Sampling, SimulateError, Traffic, simulate};
 use carom_run::{Motion, StopReason};
-use common::{program, run, run_at, signal};
+use common::{run, run_at, signal};
 
 /// N windows in a row: pivots at (i, 0), rods of 1 kg and 1 m; (x_i, y_i) are the upper joints.
 fn windows(count: usize) -> String {
@@ -221,4 +220,88 @@ fn a_row_times_a_function_that_vanishes_changes_nothing() {
         println!("{factor}: {:e}", motion.audit.hamiltonian_drift);
         assert!(motion.audit.hamiltonian_drift < 1e-10, "{factor}: {:e}", motion.audit.hamiltonian_drift);
     }
+}
+
+/// The parallelogram with an event where it is flat, one beyond, and a wall that the coupler meets later.
+fn flat_events(extra: &str) -> String {
+    format!(
+        "coordinates = [\"x1\", \"y1\", \"x2\", \"y2\"]\n[energy]\nkinetic = \"(x1'^2 + y1'^2 + x2'^2 + y2'^2)/2\"\n\
+         [holonomic]\nleft = \"x1^2 + y1^2 - 1\"\nright = \"(x2 - 1)^2 + y2^2 - 1\"\n\
+         top = \"(x2 - x1)^2 + (y2 - y1)^2 - 1\"\n\
+         [start]\nposition = {{ x1 = 0, y1 = 1, x2 = 1, y2 = 1 }}\nvelocity = {{ x1 = 1, x2 = 1 }}\n\
+         [run]\nuntil = 12.0\n{extra}"
+    )
+}
+
+#[test]
+fn events_within_the_step_across_are_found() {
+    use std::f64::consts::{FRAC_PI_2, PI};
+    // The angle grows at rate 1: flat at π/2 + kπ.
+    let extra = "[event.flat]\nwhen = \"y1\"\n[event.again]\nwhen = \"y2 - 1e-9\"\n\
+        [event.beyond]\nwhen = \"y2 + 0.01\"\ndirection = \"falling\"\n";
+    let motion = run(&flat_events(extra));
+    assert_eq!(motion.stop.reason, StopReason::Reached, "{:?}", motion.stop);
+    let times =
+        |e: usize| motion.events.iter().filter(|r| r.event == e).map(|r| r.time).collect::<Vec<f64>>();
+    let near = |a: &[f64], b: &[f64]| {
+        assert_eq!(a.len(), b.len(), "{a:?} {b:?}");
+        a.iter().zip(b).for_each(|(a, b)| assert!((a - b).abs() < 2e-9, "{a} {b}"));
+    };
+    let flat: Vec<f64> = (0..4).map(|k| FRAC_PI_2 + PI * f64::from(k)).take_while(|t| *t < 12.0).collect();
+    near(&times(0), &flat);
+    near(&times(1), &flat);
+    near(&times(2), &[(-0.01_f64).acos(), 2.0 * PI + (-0.01_f64).acos()]);
+    assert!(motion.audit.hamiltonian_drift < 1e-12);
+}
+
+#[test]
+fn an_impact_soon_after_the_flat_position_is_an_impact() {
+    // The wall turns the linkage back just after it was flat, on either side.
+    let extra = "[wall.stop]\ngap = \"y1 + 0.02\"\n";
+    let motion = run(&flat_events(extra));
+    assert_eq!(motion.stop.reason, StopReason::Reached, "{:?}", motion.stop);
+    let hit = (-0.02_f64).acos();
+    let wanted: Vec<f64> = (0..4).map(|k| hit + 2.0 * hit * f64::from(k)).take_while(|t| *t < 12.0).collect();
+    let found: Vec<f64> = motion.impacts.iter().map(|i| i.time).collect();
+    assert_eq!(found.len(), wanted.len(), "{found:?} {wanted:?}");
+    found.iter().zip(&wanted).for_each(|(a, b)| assert!((a - b).abs() < 1e-9, "{a} {b}"));
+    assert!(motion.audit.hamiltonian_drift < 1e-11, "{:e}", motion.audit.hamiltonian_drift);
+}
+
+#[test]
+fn an_impact_at_the_flat_position_is_undecided() {
+    let motion = run(&flat_events("[wall.stop]\ngap = \"y1\"\n"));
+    println!("{:?}", motion.stop);
+    assert_eq!(motion.stop.reason, StopReason::Singular, "{:?}", motion.stop);
+    let detail = motion.stop.detail.unwrap_or_default();
+    assert!(detail.contains("`top`") && detail.contains("t = 1.570796"), "{detail}");
+}
+
+#[test]
+fn multipliers_at_the_flat_position_are_not_numbers_and_the_rest_is() {
+    use std::f64::consts::FRAC_PI_2;
+    let motion = run_at(
+        &flat_events("[output]\nay = \"y1''\"\n"),
+        &[1.0, FRAC_PI_2 - 1e-7, FRAC_PI_2, FRAC_PI_2 + 1e-7, 2.0],
+    );
+    for (k, t) in motion.time.iter().enumerate() {
+        let null = (t - FRAC_PI_2).abs() < 1e-6;
+        assert!(
+            motion.multiplier.iter().all(|m| m.values[k].is_nan() == null),
+            "{t}: {:?}",
+            motion.multiplier
+        );
+        assert!((signal(&motion.position, "y1")[k] - t.cos()).abs() < 1e-11, "{t}");
+        assert!((signal(&motion.velocity, "y1")[k] + t.sin()).abs() < 1e-9, "{t}");
+        let ay = signal(&motion.output, "ay")[k];
+        assert!((ay + t.cos()).abs() < 1e-6, "{t}: {ay}");
+    }
+}
+
+#[test]
+fn a_run_may_end_at_the_flat_position() {
+    let motion = run_at(&flat_events(""), &[0.5, std::f64::consts::FRAC_PI_2]);
+    assert_eq!(motion.stop.reason, StopReason::Reached, "{:?}", motion.stop);
+    assert!(signal(&motion.position, "y1")[1].abs() < 1e-12);
+    assert!((signal(&motion.position, "x2")[1] - 2.0).abs() < 1e-12);
 }

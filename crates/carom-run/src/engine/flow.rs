@@ -127,8 +127,11 @@ impl Flow {
             shift(&mut c);
             self.packed.set_series(layout.places[i], &c);
         }
+        // A watched function may be a state variable, or another watched one.
+        let mut done: Vec<_> = layout.places[..self.tape.dimension].iter().map(|p| p.index(0)).collect();
         for (i, place) in layout.watched.iter().enumerate() {
-            if self.tape.moves(i) {
+            if self.tape.moves(i) && !done.contains(&place.index(0)) {
+                done.push(place.index(0));
                 shift(&mut self.packed.series_mut(*place)[..=order]);
             }
         }
@@ -270,6 +273,36 @@ mod tests {
     use super::*;
     use crate::engine::System;
     use carom_expr::{Dag, Function, Rational};
+
+    #[test]
+    fn recentred_series_are_the_same_polynomials() {
+        // x' = y, y' = −x; watched: x itself, twice, and x y.
+        let mut dag = Dag::new();
+        let [t, x, y] = ["t", "x", "y"].map(|n| dag.symbol(n));
+        let (minus, product) = (dag.neg(x), dag.mul(x, y));
+        let system = System {
+            time: t,
+            parameters: vec![],
+            state: vec![x, y],
+            rate: vec![y, minus],
+            blocks: vec![],
+            watched: vec![x, x, product],
+            noted: vec![],
+        };
+        let mut flow = Flow::new(Tape::compile(&dag, &system).unwrap(), 20);
+        flow.jet(Time::new(0.0), &[0.6, 0.8]).unwrap();
+        let before = flow.clone();
+        flow.recentre(0.3);
+        let (mut here, mut there) = ([0.0; 2], [0.0; 2]);
+        for h in [0.0, 0.1, 0.2] {
+            flow.state_at(h, &mut here);
+            before.state_at(0.3 + h, &mut there);
+            assert!(here.iter().zip(&there).all(|(a, b)| (a - b).abs() < 1e-15), "{here:?} {there:?}");
+            for i in 0..3 {
+                assert!((flow.watched_at(i, h) - before.watched_at(i, 0.3 + h)).abs() < 1e-15, "{i}");
+            }
+        }
+    }
 
     #[test]
     fn large_systems_know_what_hides() {
