@@ -8,6 +8,9 @@ mod common;
 use carom_run::{Motion, Options, Program, Sampling, StopReason, simulate};
 use common::{program, signal};
 
+/// A change of the start, small and far above rounding.
+const NUDGE: f64 = 1e-8;
+
 /// A small generator: results must not depend on anything but the number of the loop.
 struct Dice(u64);
 
@@ -43,10 +46,10 @@ struct Loop {
     kind: Kind,
     nearly: f64,
     cartesian: String,
-    reduced: String,
+    reduced: Reduced,
 }
 
-/// What both models share, and the formulas of the reduction: P and Q in terms of the angle `th`.
+/// Lengths, masses and start at random, the joints of the start from the angle of the crank.
 fn random_loop(number: u64) -> Loop {
     use Kind::{Antiparallelogram, CrankRocker, Deltoid, Kite, Nearly, Parallelogram};
     let mut dice = Dice(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 77);
@@ -135,36 +138,191 @@ fn random_loop(number: u64) -> Loop {
          position = {{ px = {px:?}, py = {py:?}, qx = {qx:?}, qy = {qy:?} }}\n\
          velocity = {{ px = {vpx:?}, py = {vpy:?}, qx = {vqx:?}, qy = {vqy:?} }}\n[run]\nuntil = 5.0\n"
     );
-    let mirrored = |x: &str, y: &str| {
-        format!(
-            "ux = \"gx - px\"\nuy = \"gy - py\"\nk = \"(({x} - px)*ux + ({y} - py)*uy)/(ux^2 + uy^2)\"\n\
-             qx = \"2*(px + k*ux) - ({x})\"\nqy = \"2*(py + k*uy) - ({y})\"\n"
-        )
+    let reduced = Reduced {
+        kind,
+        a,
+        b,
+        c,
+        o: [ox, oy],
+        g: [gx, gy],
+        turn,
+        side,
+        masses: [m1, m2],
+        gravity,
+        start: [angle, rate],
     };
-    let q = match kind {
-        Parallelogram => "qx = \"px + gx - ox\"\nqy = \"py + gy - oy\"\n".to_string(),
-        Antiparallelogram => mirrored("px + gx - ox", "py + gy - oy"),
-        Kite => mirrored("ox", "oy"),
-        Deltoid => "half = \"(th - turn)/2\"\nr = \"a*cos(half) + sqrt(b^2 - a^2*sin(half)^2)\"\n\
-                    qx = \"ox + r*cos(turn + half)\"\nqy = \"oy + r*sin(turn + half)\"\n"
-            .to_string(),
-        CrankRocker | Nearly => format!(
-            "ux = \"gx - px\"\nuy = \"gy - py\"\nd = \"ux^2 + uy^2\"\nalong = \"(b^2 - c^2 + d)/(2*d)\"\n\
-             across = \"{side}*sqrt(b^2/d - along^2)\"\n\
-             qx = \"px + along*ux - across*uy\"\nqy = \"py + along*uy + across*ux\"\n"
-        ),
-    };
-    let reduced = format!(
-        "coordinates = [\"th\"]\n[parameters]\n{lengths}[define]\npx = \"ox + a*cos(th)\"\npy = \"oy + a*sin(th)\"\n{q}\
-         [energy]\n{energy}[output]\nopx = \"px\"\nopy = \"py\"\noqx = \"qx\"\noqy = \"qy\"\n[start]\n\
-         position = {{ th = {angle:?} }}\nvelocity = {{ th = {rate:?} }}\n[run]\nuntil = 5.0\n"
-    );
     Loop { kind, nearly, cartesian, reduced }
+}
+
+// ---- the reduction, integrated independently ------------------------------------------------------------
+
+/// A function of the angle with its first two derivatives.
+#[derive(Clone, Copy)]
+struct Jet([f64; 3]);
+
+impl Jet {
+    fn constant(x: f64) -> Jet {
+        Jet([x, 0.0, 0.0])
+    }
+    fn through(self, f: [f64; 3]) -> Jet {
+        let [_, d, dd] = self.0;
+        Jet([f[0], f[1] * d, f[2] * d * d + f[1] * dd])
+    }
+    fn sin(self) -> Jet {
+        let (s, c) = self.0[0].sin_cos();
+        self.through([s, c, -s])
+    }
+    fn cos(self) -> Jet {
+        let (s, c) = self.0[0].sin_cos();
+        self.through([c, -s, -c])
+    }
+    fn sqrt(self) -> Jet {
+        let r = self.0[0].sqrt();
+        self.through([r, 0.5 / r, -0.25 / (r * r * r)])
+    }
+    fn inverse(self) -> Jet {
+        let x = 1.0 / self.0[0];
+        self.through([x, -x * x, 2.0 * x * x * x])
+    }
+}
+
+impl std::ops::Add for Jet {
+    type Output = Jet;
+    fn add(self, o: Jet) -> Jet {
+        Jet([0, 1, 2].map(|k| self.0[k] + o.0[k]))
+    }
+}
+
+impl std::ops::Sub for Jet {
+    type Output = Jet;
+    fn sub(self, o: Jet) -> Jet {
+        Jet([0, 1, 2].map(|k| self.0[k] - o.0[k]))
+    }
+}
+
+impl std::ops::Mul for Jet {
+    type Output = Jet;
+    fn mul(self, o: Jet) -> Jet {
+        let ([a, da, dda], [b, db, ddb]) = (self.0, o.0);
+        Jet([a * b, da * b + a * db, dda * b + 2.0 * da * db + a * ddb])
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Reduced {
+    kind: Kind,
+    a: f64,
+    b: f64,
+    c: f64,
+    o: [f64; 2],
+    g: [f64; 2],
+    turn: f64,
+    side: f64,
+    masses: [f64; 2],
+    gravity: f64,
+    start: [f64; 2],
+}
+
+impl Reduced {
+    /// P and Q at an angle.
+    fn joints(&self, angle: f64) -> [[Jet; 2]; 2] {
+        let th = Jet([angle, 1.0, 0.0]);
+        let k = Jet::constant;
+        let (o, g) = (self.o.map(k), self.g.map(k));
+        let p = [o[0] + k(self.a) * th.cos(), o[1] + k(self.a) * th.sin()];
+        let u = [g[0] - p[0], g[1] - p[1]];
+        let d = u[0] * u[0] + u[1] * u[1];
+        let mirror = |x: [Jet; 2]| {
+            let along = ((x[0] - p[0]) * u[0] + (x[1] - p[1]) * u[1]) * d.inverse();
+            [0, 1].map(|i| k(2.0) * (p[i] + along * u[i]) - x[i])
+        };
+        let shifted = [p[0] + g[0] - o[0], p[1] + g[1] - o[1]];
+        let q = match self.kind {
+            Kind::Parallelogram => shifted,
+            Kind::Antiparallelogram => mirror(shifted),
+            Kind::Kite => mirror(o),
+            Kind::Deltoid => {
+                let half = k(0.5) * (th - k(self.turn));
+                let height = k(self.a) * half.sin();
+                let r = k(self.a) * half.cos() + (k(self.b * self.b) - height * height).sqrt();
+                let direction = k(self.turn) + half;
+                [o[0] + r * direction.cos(), o[1] + r * direction.sin()]
+            }
+            Kind::CrankRocker | Kind::Nearly => {
+                let along = (k(self.b * self.b - self.c * self.c) + d) * (k(2.0) * d).inverse();
+                let across = k(self.side) * (k(self.b * self.b) * d.inverse() - along * along).sqrt();
+                [p[0] + along * u[0] - across * u[1], p[1] + along * u[1] + across * u[0]]
+            }
+        };
+        [p, q]
+    }
+
+    /// θ̈ = −(½ M′ θ̇² + V′)/M,  M = Σ m |∂r/∂θ|²
+    fn rate(&self, [angle, rate]: [f64; 2]) -> [f64; 2] {
+        let (mut inertia, mut slope, mut force) = (0.0, 0.0, 0.0);
+        for (m, joint) in self.masses.iter().zip(self.joints(angle)) {
+            for x in joint {
+                inertia += m * x.0[1] * x.0[1];
+                slope += 2.0 * m * x.0[1] * x.0[2];
+            }
+            force += m * self.gravity * joint[1].0[1];
+        }
+        [rate, -(0.5 * slope * rate * rate + force) / inertia]
+    }
+
+    /// Gragg, Bulirsch and Stoer: the midpoint rule with 2, 4, 6 … steps, extrapolated; the last difference says how well.
+    fn step(&self, x: [f64; 2], h: f64) -> ([f64; 2], f64) {
+        let add = |x: [f64; 2], f: [f64; 2], s: f64| [x[0] + s * f[0], x[1] + s * f[1]];
+        let mut row: Vec<[f64; 2]> = Vec::new();
+        for j in 0..9_usize {
+            let n = 2 * (j + 1);
+            let s = h / n as f64;
+            let (mut before, mut here) = (x, add(x, self.rate(x), s));
+            for _ in 1..n {
+                (before, here) = (here, add(before, self.rate(here), 2.0 * s));
+            }
+            let last = add(before, self.rate(here), s);
+            let mut next = vec![[0, 1].map(|i| 0.5 * (here[i] + last[i]))];
+            for (k, old) in row.iter().enumerate() {
+                let ratio = ((j + 1) as f64 / (j - k) as f64).powi(2) - 1.0;
+                let value = next[k];
+                next.push([0, 1].map(|i| value[i] + (value[i] - old[i]) / ratio));
+            }
+            row = next;
+        }
+        let (end, other) = (row[row.len() - 1], row[row.len() - 2]);
+        (end, (end[0] - other[0]).abs() + (end[1] - other[1]).abs())
+    }
+
+    /// P and Q at these times.
+    fn motion(&self, times: &[f64], nudge: f64) -> Vec<[f64; 4]> {
+        let (mut t, mut x) = (0.0, [self.start[0], self.start[1] * (1.0 + nudge)]);
+        let mut h = 0.02;
+        let mut all = Vec::new();
+        for &until in times {
+            while t < until {
+                let step = f64::min(h, until - t);
+                let (end, error) = self.step(x, step);
+                let allowed = 1e-14 * (1.0 + x[1].abs());
+                if error > allowed && step > 1e-7 {
+                    h = step / 2.0;
+                    continue;
+                }
+                (t, x) = (if step == until - t { until } else { t + step }, end);
+                if error < 0.01 * allowed {
+                    h = 2.0 * step.max(h / 2.0);
+                }
+            }
+            let [p, q] = self.joints(x[0]);
+            all.push([p[0].0[0], p[1].0[0], q[0].0[0], q[1].0[0]]);
+        }
+        all
+    }
 }
 
 fn sampled(program: &Program, options: &Options) -> Motion {
     let mut options = options.clone();
-    options.sampling = Sampling::Even(101);
+    options.sampling = Sampling::Even(51);
     simulate(program, &options).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -175,8 +333,6 @@ fn try_loops(numbers: std::ops::Range<u64>) -> std::collections::BTreeMap<Kind, 
         let it = random_loop(number);
         let (cartesian, options) = program(&it.cartesian);
         let motion = sampled(&cartesian, &options);
-        let (reduced, options) = program(&it.reduced);
-        let reference = sampled(&reduced, &options);
         let count = counts.entry(it.kind).or_insert((0, 0));
         count.0 += 1;
         match motion.stop.reason {
@@ -184,26 +340,44 @@ fn try_loops(numbers: std::ops::Range<u64>) -> std::collections::BTreeMap<Kind, 
             StopReason::Singular => count.1 += 1,
             _ => panic!("{number} {:?}: {:?}", it.kind, motion.stop),
         }
-        let mut worst = 0.0_f64;
-        for name in ["px", "py", "qx", "qy"] {
-            let there = signal(&reference.output, &format!("o{name}"));
-            for (a, b) in signal(&motion.position, name).iter().zip(there) {
-                worst = worst.max((a - b).abs());
+        // How much the motion amplifies a small change of its start, and where branches come near each other of its lengths:
+        // there these decide where it turns.
+        let reference = it.reduced.motion(&motion.time, 0.0);
+        let nudged = it.reduced.motion(&motion.time, NUDGE);
+        let stretch = 1e-3 * it.nearly;
+        let stretched = Reduced { c: it.reduced.c * (1.0 + stretch), ..it.reduced }.motion(&motion.time, 0.0);
+        let (mut worst, mut moved, mut turned) = (0.0_f64, 0.0_f64, 0.0_f64);
+        for (i, name) in ["px", "py", "qx", "qy"].iter().enumerate() {
+            for (k, x) in signal(&motion.position, name).iter().enumerate() {
+                worst = worst.max((x - reference[k][i]).abs());
+                moved = moved.max((nudged[k][i] - reference[k][i]).abs());
+                turned = turned.max((stretched[k][i] - reference[k][i]).abs());
             }
         }
+        let by_lengths = if stretch > 0.0 { turned / stretch } else { 0.0 };
+        let amplification = 1.0 + moved / NUDGE + by_lengths;
         let drift = motion.audit.hamiltonian_drift;
-        if motion.stop.reason == StopReason::Singular || worst > 1e-10 || drift > 1e-12 {
-            println!("{number} {:?} {:e}: {worst:e} energy {drift:e} {:?}", it.kind, it.nearly, motion.stop);
+        let about = format!(
+            "{number} {:?} {:e}: {worst:e}, amplified {amplification:.1e}, energy {drift:e}, {:?}",
+            it.kind, it.nearly, motion.stop
+        );
+        if motion.stop.reason == StopReason::Singular || worst > 1e-11 * amplification || drift > 1e-12 {
+            println!("{about}");
         }
-        assert!(worst < 1e-7, "{number} {:?} {:e}: {worst:e}\n{}", it.kind, it.nearly, it.cartesian);
-        assert!(drift < 1e-9, "{number} {:?} {:e}: {drift:e}\n{}", it.kind, it.nearly, it.cartesian);
+        let near = if it.kind == Kind::Nearly { f64::EPSILON / it.nearly } else { 0.0 };
+        assert!(
+            worst < 1e-10 * amplification.min(1e4) + 1e3 * f64::EPSILON * amplification,
+            "{about}\n{}",
+            it.cartesian
+        );
+        assert!(drift < 1e-10 + 1e3 * near, "{about}\n{}", it.cartesian);
     }
     counts
 }
 
 #[test]
 fn slow_random_closed_loops_are_right_or_singular() {
-    let counts = try_loops(0..120);
+    let counts = try_loops(0..60);
     println!("{counts:?}");
     for (kind, (all, singular)) in counts {
         assert!(10 * singular <= all || kind == Kind::Nearly, "{kind:?}: {singular} of {all} are singular");
