@@ -412,7 +412,8 @@ impl Handler for Crew<'_, '_> {
         let constrained = self.program.layout.rows > 0;
         let weak = constrained
             && (why == Leave::NeedsPivoting
-                || (why == Leave::Reached && self.ends_weak(lane, time, state, ledger)));
+                || (matches!(why, Leave::Reached | Leave::StepLimit)
+                    && self.ends_weak(lane, time, state, ledger)));
         if weak || why == Leave::NotFinite || !(ledger.worst.is_finite() && ledger.scale.is_finite()) {
             return self.again(lane);
         }

@@ -7,12 +7,10 @@ use crate::law::Metric;
 use crate::linear::{Factored, Matrix, largest};
 use crate::motion::StopReason;
 use crate::run::{Halt, Run, Series};
-use crate::zero::{DRIFT, relative};
+use crate::zero::{DRIFT, LEFT, relative};
 
 /// Below this one Newton step leaves nothing but rounding.
 pub(crate) const SMALL: f64 = 1e-9;
-/// So far from its rows no step of the series method ends: it keeps them to the tolerance.
-const LEFT: f64 = 1e-6;
 /// Newton steps of one projection.
 const MOST_STEPS: usize = 50;
 

@@ -30,6 +30,7 @@ use crate::linear::Matrix;
 use crate::motion::StopReason;
 use crate::program::LegKey;
 use crate::run::{Halt, Run, Series};
+use crate::zero::{AMBIGUOUS, POLE};
 
 /// A firmness or squared normal below this part of the greatest it had is looked into.
 pub(crate) const WEAK: f64 = 0.0625;
@@ -43,15 +44,12 @@ const AHEAD: f64 = 1.7;
 const PLACES: usize = 20;
 /// A minimum of the strength below this part of where the step starts may be a zero.
 const VANISHING: f64 = 1e-3;
-/// Strength² below so many units of rounding: the branch cannot be told any more. A projection moves q by u/strength, and
-/// must move A by far less than its strength: a thousandth for "far", another for |∂²c| and what has gathered.
-const AMBIGUOUS: f64 = 1_048_576.0 * f64::EPSILON;
-/// Strength below which a multiplier keeps fewer than half of its digits: u/strength² > √u.
-const POLE: f64 = 1.220_703_125e-4;
 /// Attempts to go across.
 const ATTEMPTS: u32 = 3;
 /// Residuals and energy after a step across, in units of the rounding it costs.
 const UNITS: f64 = 1024.0;
+/// Rows with less than this part in a combination are not named.
+const NAMED: f64 = 1e-3;
 /// A may change by this part of its strength in a projection.
 const STEADY: f64 = 1e-2;
 
@@ -483,7 +481,7 @@ impl Run<'_> {
             Some(w) => format!("`{}`", self.wall_name(self.key.closed[w])),
         };
         let names: Vec<String> =
-            (0..combination.len()).filter(|&i| combination[i].abs() > 1e-3 * largest).map(name).collect();
+            (0..combination.len()).filter(|&i| combination[i].abs() > NAMED * largest).map(name).collect();
         let detail = match &names[..] {
             [] => format!("the constraint rows lose their rank at t = {time:.9}"),
             [one] => format!("the normal of the constraint row {one} vanishes at t = {time:.9}"),

@@ -32,6 +32,14 @@ pub(crate) const LARGE: f64 = 1e-2;
 pub(crate) const UNCONTROLLED: f64 = 1e-6;
 /// What is left of a series of resets is no more than this part of the motion so far: it ends here.
 const ENDLESS: f64 = 1e-12;
+/// Where constraint rows are nearly dependent: the square of what is left of their independence is rounding, and so the branch
+/// cannot be told any more. A projection moves q by u/strength, and must move A by far less than its strength: a thousandth
+/// for "far", another for |∂²c| and what has gathered.
+pub(crate) const AMBIGUOUS: f64 = 1_048_576.0 * f64::EPSILON;
+/// Strength of the rows below which a multiplier has fewer than half of its digits: u/strength² > √u.
+pub(crate) const POLE: f64 = 1.220_703_125e-4;
+/// No step of the series method ends so far from its rows, as a part of their scale: it keeps them to the tolerance.
+pub(crate) const LEFT: f64 = 1e-6;
 /// So far above rounding that no cancellation inside a formula hides it: then no sweep is needed to say that it is not zero.
 const CLEAR: f64 = 1e-3;
 

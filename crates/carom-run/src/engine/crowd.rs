@@ -10,7 +10,6 @@
 use super::element::{Element, Wide};
 use super::ensemble::{Duty, Handler, LaneStart, LaneStep, Leave, Ledger, Series, Verdict};
 use super::extent::{NOTHING, further, step_by_rows};
-use super::factor::weak;
 use super::hidden::range;
 use super::lane_scale::{Lane, end_of, four_sums, inverse_scale, inverse_size, radii};
 use super::lanes::Lanes;
@@ -262,27 +261,6 @@ impl<const W: usize> Crowd<W> {
             for i in 0..W {
                 let size = size.0[i].max(f64::MIN_POSITIVE);
                 self.restless[i] |= u64::from((value.0[i] != 0.0) & (value.0[i].abs() / size > drift));
-            }
-        }
-    }
-
-    /// Which lanes come near an instant at which constraint rows depend on each other.
-    #[inline(always)]
-    fn weaken(&mut self) {
-        let part = self.duty.weak;
-        if part == 0.0 {
-            return;
-        }
-        for i in 0..W {
-            let firmness = self.lanes.firmness[i];
-            let firmest = self.firmest.0[i].max(firmness);
-            self.firmest.0[i] = firmest;
-            self.lanes.unhealthy[i] |= weak(part, firmness, firmest);
-        }
-        for &(norm, greatest) in &self.duty.norms {
-            let (norm, greatest) = (self.lanes.noted[norm], self.greatest[greatest]);
-            for i in 0..W {
-                self.lanes.unhealthy[i] |= norm.0[i] <= part * greatest.0[i];
             }
         }
     }
@@ -600,7 +578,8 @@ impl<const W: usize> Kernel for Round<'_, W> {
         self.0.step_sizes();
         self.0.audit();
         self.0.residuals();
-        self.0.weaken();
+        let Crowd { lanes, duty, greatest, firmest, .. } = self.0;
+        lanes.weaken(duty, greatest, firmest);
         self.0.bounds();
         self.0.ends();
     }

@@ -8,7 +8,8 @@
 
 use super::element::{Element, Wide};
 use super::elimination::Place as Entry;
-use super::factor::{Factor, firm};
+use super::ensemble::Duty;
+use super::factor::{Factor, firm, weak};
 use super::first;
 use super::interpret::{self, far_sum};
 use super::layout::{Factored, Factors, Layout, Pivoted, WIDTH, moving};
@@ -147,6 +148,24 @@ impl<const W: usize> Lanes<W> {
         }
         for (noted, value) in self.noted.iter_mut().zip(&tape.noted) {
             *noted = value_of(&self.layout, &self.arena, *value);
+        }
+    }
+
+    /// Marks lanes that come near an instant at which constraint rows depend on each other.
+    #[inline(always)]
+    pub(crate) fn weaken(&mut self, duty: &Duty, greatest: &[Wide<W>], firmest: &mut Wide<W>) {
+        if duty.weak == 0.0 {
+            return;
+        }
+        for i in 0..W {
+            firmest.0[i] = firmest.0[i].max(self.firmness[i]);
+            self.unhealthy[i] |= weak(duty.weak, self.firmness[i], firmest.0[i]);
+        }
+        for &(norm, size) in &duty.norms {
+            let (norm, size) = (self.noted[norm], greatest[size]);
+            for i in 0..W {
+                self.unhealthy[i] |= norm.0[i] <= duty.weak * size.0[i];
+            }
         }
     }
 
