@@ -15,6 +15,8 @@
 //! is, except that it also restores the rows, which are off by up to k τ there. The amplification ‖∂x(t)/∂x(0)‖ says how far the
 //! computed motion is from the exact one of the same start; it enters none of the three.
 //!
+//! A step across rank loss (`rank_loss.rs`) leaves more in the rows, (u/strength) ρ^N, and was taken only if it left no more.
+//!
 //! k = [`EXPLAINED`] stands for the degree of formulas and the number of their terms. A drift above [`LARGE`] is reported even if
 //! it is explained: the tolerance was chosen too loose. The fixed-step method has no tolerance, and nothing explains its drift: it
 //! may reach [`UNCONTROLLED`]. Where T and V never are more than rounding of their own terms (a pendulum at rest in
@@ -77,7 +79,9 @@ impl Run<'_> {
     }
 
     fn judge_rows(&mut self) {
-        let (rows, explained) = (self.motion.audit.constraint_drift, self.explained());
+        // A step across rank loss has checked what it costs.
+        let explained = self.explained().max(self.rank.cost);
+        let rows = self.motion.audit.constraint_drift;
         // What a start misses its rows by is the author's, and was projected away.
         if rows > self.start_residual && rows > explained.min(LARGE) {
             self.alarm("a constraint", rows, " of its largest terms", explained);

@@ -60,6 +60,8 @@ pub(crate) struct RankWatch {
     pub firmest: f64,
     /// A second workspace of the leg, to look ahead with.
     probe: Option<(LegKey, Flow)>,
+    /// What steps across may have left in rows and energy, at most.
+    pub cost: f64,
     /// Attempts that failed.
     failed: u32,
     /// The present step goes across.
@@ -419,6 +421,9 @@ impl Run<'_> {
         let good =
             held && self.steady(measure, there) && self.leads_back(&start, at, length, noise * here / there);
         (self.state, self.time) = (start, time);
+        if good {
+            self.rank.cost = self.rank.cost.max(noise);
+        }
         good
     }
 

@@ -87,6 +87,7 @@ fn windows_pass_their_flat_position_on_their_own_branch() {
         assert!(worst < 1e-9, "{count} windows: {worst:e}");
         assert!(motion.audit.hamiltonian_drift < 1e-12, "{count}: {:e}", motion.audit.hamiltonian_drift);
         assert!(motion.audit.constraint_drift < 1e-9, "{count}: {:e}", motion.audit.constraint_drift);
+        assert_eq!(motion.audit.verdict, carom_run::Verdict::Ok, "{:?}", motion.warnings);
     }
 }
 
