@@ -36,7 +36,12 @@ impl Run<'_> {
     pub fn natural_step(&self) -> f64 {
         let h = self.taylor.step_size(self.flow(), &self.extent);
         let left = self.in_units(self.until.minus(self.time));
-        if h.is_finite() && h > 0.0 { h.min(left.max(h * 1e-3)) } else { left.clamp(1e-300, 1.0) }
+        if h.is_finite() && h > 0.0 {
+            return h.min(left.max(h * 1e-3));
+        }
+        // A polynomial has no length of its own: the step that led here has.
+        let last = self.in_units(self.last_reach());
+        if last > 0.0 { last } else { left.max(f64::MIN_POSITIVE) }
     }
 
     /// Decides everything about the leg that starts now. `released`: walls whose force has just reached zero.

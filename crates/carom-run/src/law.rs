@@ -105,6 +105,15 @@ impl Metric {
         }
     }
 
+    /// The parts of a massless direction, each as a part of what is 1 for it.
+    pub fn natural_parts<'a>(&'a self, z: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        let natural = |j: usize| match &self.form {
+            Form::Mass(factored) => factored.natural(j),
+            Form::Large(_) | Form::Inverse(..) => 1.0,
+        };
+        z.iter().enumerate().map(move |(j, x)| x / natural(j))
+    }
+
     /// (S n, y) for a normal n: the velocity and minus the reaction per unit impulse.
     pub fn spread(&self, normal: &[f64]) -> (Vec<f64>, Vec<f64>) {
         self.solve(normal, &vec![0.0; self.rows])
@@ -136,6 +145,16 @@ impl Metric {
         }
     }
 
+    /// Σ |n_j| times what is 1 for unknown j.
+    fn natural_size(&self, normal: &[f64]) -> f64 {
+        match &self.form {
+            Form::Mass(factored) => {
+                normal.iter().enumerate().map(|(j, n)| n.abs() * factored.natural(j)).sum()
+            }
+            Form::Large(_) | Form::Inverse(..) => 0.0,
+        }
+    }
+
     /// Can an impulse along n change n·v at all?
     pub fn enforceable(&self, normal: &[f64], spread: &[f64]) -> bool {
         let scale: f64 = normal
@@ -147,7 +166,7 @@ impl Metric {
         let meets_massless = self
             .massless_directions()
             .iter()
-            .any(|z| dot(z, normal).abs() > 1e-9 * dot(normal, normal).sqrt());
+            .any(|z| dot(z, normal).abs() > 1e-9 * self.natural_size(normal));
         !meets_massless && dot(normal, spread) > HOPELESS * scale
     }
 }

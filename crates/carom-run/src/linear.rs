@@ -1,8 +1,11 @@
 //! Small dense linear algebra.  P M R = L U with complete pivoting, so that the rank is seen.
 //!
 //! Used where a few equations are solved once (an impact, a start, a projection), never inside a step. The matrix
-//! is equilibrated first, so that masses of 1 and 1e8 or a gap measured in millimetres do not look like lost rank.
-//! Promise: for a consistent system the solution returned has the smallest Euclidean norm.
+//! is balanced first, so that masses of 1 and 1e8 or a gap measured in millimetres do not look like lost rank.
+//! Promise: for a consistent system the solution returned is the smallest one, by its scaled unknowns; powers of two of
+//! rows and columns change nothing but exponents.
+
+use crate::engine::balance;
 
 /// A dense matrix, row by row.
 #[derive(Clone, PartialEq, Debug)]
@@ -66,7 +69,7 @@ pub fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m, &v| if v.abs() > m || v.is_nan() { v.abs() } else { m })
 }
 
-/// A pivot below this fraction of the largest one of the equilibrated matrix counts as lost rank.
+/// A pivot below this fraction of the largest one of the balanced matrix counts as lost rank.
 pub const RANK_TOLERANCE: f64 = 1e-11;
 
 /// A factored matrix.
@@ -79,7 +82,7 @@ pub struct Factored {
     column_scale: Vec<f64>,
     /// Numerical rank.
     pub rank: usize,
-    /// Orthonormal basis of the null space {x: M x = 0}.
+    /// Basis of the null space {x: M x = 0}, orthonormal in x/c, c the scales of the columns.
     pub null_space: Vec<Vec<f64>>,
 }
 
@@ -88,7 +91,12 @@ impl Factored {
     pub fn new(matrix: &Matrix) -> Factored {
         let (m, n) = (matrix.rows, matrix.columns);
         let mut lu = matrix.clone();
-        let (row_scale, column_scale) = equilibrate(&mut lu);
+        let (row_scale, column_scale) = balance(m, n, |i, j| matrix[(i, j)]);
+        for i in 0..m {
+            for j in 0..n {
+                lu[(i, j)] *= row_scale[i] * column_scale[j];
+            }
+        }
         let mut row_order: Vec<usize> = (0..m).collect();
         let mut column_order: Vec<usize> = (0..n).collect();
         let mut rank = 0;
@@ -176,10 +184,9 @@ impl Factored {
             self.back_substitute(&mut z);
             let mut x = vec![0.0; n];
             for (k, &zk) in z.iter().enumerate() {
-                x[self.column_order[k]] = zk * self.column_scale[self.column_order[k]];
+                x[self.column_order[k]] = zk;
             }
-            let j = self.column_order[free];
-            x[j] = self.column_scale[j];
+            x[self.column_order[free]] = 1.0;
             // Gram–Schmidt twice is enough.
             for _ in 0..2 {
                 for known in &basis {
@@ -191,10 +198,21 @@ impl Factored {
             x.iter_mut().for_each(|xi| *xi /= norm);
             basis.push(x);
         }
+        basis.iter_mut().for_each(|x| self.unscale(x));
         basis
     }
 
-    /// The smallest x with M x = right side on the pivot rows; the other rows hold when the system is consistent.
+    /// From x/c to x.
+    fn unscale(&self, x: &mut [f64]) {
+        x.iter_mut().zip(&self.column_scale).for_each(|(x, c)| *x *= c);
+    }
+
+    /// The natural size of unknown j: what 1 is in the scaled matrix.
+    pub fn natural(&self, j: usize) -> f64 {
+        self.column_scale[j]
+    }
+
+    /// The smallest x (by its scaled unknowns) with M x = right side on the pivot rows; the other rows hold when the system is consistent.
     pub fn solve(&self, right_side: &[f64]) -> Vec<f64> {
         let n = self.lu.columns;
         let mut y = vec![0.0; self.rank];
@@ -209,52 +227,15 @@ impl Factored {
         self.back_substitute(&mut y);
         let mut x = vec![0.0; n];
         for (k, &yk) in y.iter().enumerate() {
-            x[self.column_order[k]] = yk * self.column_scale[self.column_order[k]];
+            x[self.column_order[k]] = yk;
         }
         for known in &self.null_space {
-            let c = dot(known, &x);
-            x.iter_mut().zip(known).for_each(|(xi, ki)| *xi -= c * ki);
+            let c: f64 = known.iter().zip(&x).zip(&self.column_scale).map(|((k, x), s)| k / s * x).sum();
+            x.iter_mut().zip(known).zip(&self.column_scale).for_each(|((xi, ki), s)| *xi -= c * (ki / s));
         }
+        self.unscale(&mut x);
         x
     }
-}
-
-/// Scales rows and columns by powers of two until their largest entries are near 1.
-fn equilibrate(m: &mut Matrix) -> (Vec<f64>, Vec<f64>) {
-    let (mut rows, mut columns) = (vec![1.0; m.rows], vec![1.0; m.columns]);
-    let mut factors = vec![1.0; m.rows + m.columns];
-    let (row_factors, column_factors) = factors.split_at_mut(m.rows);
-    for _ in 0..4 {
-        column_factors.fill(0.0);
-        for (i, r) in row_factors.iter_mut().enumerate() {
-            *r = half_root(largest(m.row(i)));
-            for (c, x) in column_factors.iter_mut().zip(m.row(i)) {
-                *c = c.max(x.abs());
-            }
-        }
-        column_factors.iter_mut().for_each(|c| *c = half_root(*c));
-        if row_factors.iter().chain(column_factors.iter()).all(|f| *f == 1.0) {
-            break;
-        }
-        for (row, r) in m.entries.chunks_exact_mut(column_factors.len().max(1)).zip(row_factors.iter()) {
-            row.iter_mut().zip(column_factors.iter()).for_each(|(x, c)| *x *= r * c);
-        }
-        rows.iter_mut().zip(row_factors.iter()).for_each(|(x, r)| *x *= r);
-        columns.iter_mut().zip(column_factors.iter()).for_each(|(x, c)| *x *= c);
-    }
-    (rows, columns)
-}
-
-/// The power of two nearest to 1/√x; 1 where there is none.
-fn half_root(x: f64) -> f64 {
-    let exponent = (x.to_bits() >> 52) as i64 - 1023;
-    // Also false for what is not a number, and for numbers too small to have an exponent.
-    if !(x >= f64::MIN_POSITIVE && x.is_finite()) {
-        return 1.0;
-    }
-    // 4^k √½ … 4^k √2 would need the digits; 4^k/2 … 2·4^k is as good.
-    let half = (exponent + 1) >> 1;
-    f64::from_bits(((1023 - half) as u64) << 52)
 }
 
 #[cfg(test)]

@@ -93,8 +93,10 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
         if start.rate >= 0.0 {
             return None;
         }
-        // No further than the momentum itself would go, where there is one: a wall may hit what is at rest.
-        let scale = largest(&self.momentum) / largest(&self.normal);
+        // No further than the momentum itself would go, coordinate by coordinate, where there is one: a wall may hit what is at
+        // rest.
+        let along = self.momentum.iter().zip(&self.normal).filter(|(_, n)| **n != 0.0);
+        let scale = along.map(|(p, n)| (p / n).abs()).fold(0.0, f64::max);
         let guess = if start.slope > 0.0 { -start.rate / start.slope } else { scale };
         let compressed = self.zero_of_rate(if scale > 0.0 { guess.min(scale) } else { guess })?;
         let absorbed = -self.integral(0.0, compressed, &start)?;

@@ -17,7 +17,7 @@ use crate::squeeze::Squeeze;
 use crate::zeno::History;
 use crate::zero::TYPED;
 use carom_mech::mechanics::Dynamics;
-use carom_mech::model::Interpolation;
+use carom_mech::model::{Interpolation, RowKind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -215,7 +215,7 @@ impl<'p> Run<'p> {
                     .mechanics
                     .free
                     .iter()
-                    .zip(z.iter())
+                    .zip(metric.natural_parts(z))
                     .filter(|(_, z)| z.abs() > 1e-6)
                     .map(|(&i, _)| format!("`{}`", self.program.mechanics.model.coordinates[i].name))
                     .collect();
@@ -359,50 +359,66 @@ impl<'p> Run<'p> {
             return;
         }
         let before = self.state.clone();
+        let mut last = f64::INFINITY;
         for _ in 0..100 {
             let residual = self.start_residual();
-            let mut jacobian = Matrix::zeros(residual.len(), free.len());
-            for (j, &k) in free.iter().enumerate() {
-                // Central differences; the last digits come from the projection afterwards.
-                let step = 1e-6 * self.state[k].abs().max(1.0);
-                let x = self.state[k];
-                let mut side = |dx: f64| {
-                    self.state[k] = x + dx;
-                    self.look();
-                    self.start_residual()
-                };
-                let (plus, minus) = (side(step), side(-step));
-                self.state[k] = x;
-                for i in 0..residual.len() {
-                    jacobian[(i, j)] = (plus[i] - minus[i]) / (2.0 * step);
-                }
-            }
-            self.look();
+            let gradient = self.start_gradient();
             // Rows that no missing variable can change are checked afterwards, not solved.
             let rows: Vec<usize> =
-                (0..residual.len()).filter(|&i| jacobian.row(i).iter().any(|x| x.abs() > 1e-12)).collect();
+                (0..residual.len()).filter(|&i| free.iter().any(|&k| gradient[(i, k)] != 0.0)).collect();
             let mut part = Matrix::zeros(rows.len(), free.len());
             for (a, &i) in rows.iter().enumerate() {
-                part.entries[a * free.len()..(a + 1) * free.len()].copy_from_slice(jacobian.row(i));
+                for (b, &k) in free.iter().enumerate() {
+                    part[(a, b)] = gradient[(i, k)];
+                }
             }
             let target: Vec<f64> = rows.iter().map(|&i| -residual[i]).collect();
-            let step = Factored::new(&part).solve(&target);
+            let factored = Factored::new(&part);
+            let step = factored.solve(&target);
             if !step.iter().all(|x| x.is_finite()) {
                 break;
             }
-            let size = crate::linear::largest(&step);
             for (&k, d) in free.iter().zip(&step) {
                 self.state[k] += d;
             }
             self.look();
-            if size <= 1e-14 * crate::linear::largest(&self.state).max(1.0) {
+            // Newton halves its steps at least, until rounding is left.
+            let size =
+                step.iter().enumerate().map(|(j, d)| d.abs() / factored.natural(j)).fold(0.0, f64::max);
+            let total = free.iter().enumerate().map(|(j, &k)| self.state[k].abs() / factored.natural(j));
+            if size == 0.0 || (size > 0.5 * last && size < TYPED * total.fold(0.0, f64::max)) {
                 break;
             }
+            last = size;
         }
         if !self.frame.is_finite() {
             self.state = before;
             self.look();
         }
+    }
+
+    /// The gradient of the residual by q and v (or p). The rates of rows by q are left out: positions settle first.
+    fn start_gradient(&self) -> Matrix {
+        let (n, f) = (self.size(), &self.frame);
+        let (rows, conditions) = (f.rows(), f.condition_gradient());
+        let m = rows.rows;
+        // v = H_p: rates change with momenta through H_pp.
+        let inverse = self.is_hamiltonian().then(|| f.mass());
+        let mut gradient = Matrix::zeros(2 * m + conditions.rows, 2 * n);
+        for i in 0..m {
+            let holonomic = self.program.mechanics.rows[i].kind == RowKind::Holonomic;
+            for k in 0..n {
+                if holonomic {
+                    gradient[(i, k)] = rows[(i, k)];
+                }
+                gradient[(m + i, n + k)] = match &inverse {
+                    Some(inverse) => (0..n).map(|j| rows[(i, j)] * inverse[(j, k)]).sum(),
+                    None => rows[(i, k)],
+                };
+            }
+        }
+        gradient.entries[2 * m * 2 * n..].copy_from_slice(&conditions.entries);
+        gradient
     }
 
     fn start_residual(&self) -> Vec<f64> {

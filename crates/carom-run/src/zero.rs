@@ -100,7 +100,12 @@ impl Run<'_> {
 
     /// Is this too short a time to tell from none, after so long a motion?
     pub fn is_instant(&self, step: f64) -> bool {
-        step <= f64::EPSILON * self.time.minus(Time::new(self.options.start.time)).max(self.last_reach())
+        step <= f64::EPSILON * self.elapsed()
+    }
+
+    /// How long the motion has lasted; its last step at least.
+    pub fn elapsed(&self) -> f64 {
+        self.time.minus(Time::new(self.options.start.time)).max(self.last_reach())
     }
 
     /// Do two times within a step of length h, `apart` from each other, belong to one instant? They are known as well as the

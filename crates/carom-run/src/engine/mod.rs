@@ -37,6 +37,7 @@
 //! ```
 
 mod alike;
+mod balance;
 mod crowd;
 mod element;
 mod elimination;
@@ -66,6 +67,7 @@ mod taylor;
 mod time;
 mod times;
 
+pub(crate) use balance::balance;
 pub(crate) use crowd::SHORTEST;
 pub use ensemble::{Balance, Duty, Ensemble, Handler, LaneStart, LaneStep, Leave, Ledger, Smooth, Verdict};
 pub use extent::Extent;

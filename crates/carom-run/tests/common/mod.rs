@@ -1,6 +1,8 @@
 //! What every suite needs: a model file in, a motion out.
 #![allow(dead_code)]
 
+pub mod units;
+
 use carom_mech::{Draft, derive};
 use carom_run::{Motion, Options, Program, Sampling, SimulateError, simulate};
 
