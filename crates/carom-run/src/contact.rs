@@ -39,9 +39,9 @@ impl Run<'_> {
         if h.is_finite() && h > 0.0 {
             return h.min(left.max(h * 1e-3));
         }
-        // A polynomial has no length of its own: the step that led here has.
-        let last = self.in_units(self.last_reach());
-        if last > 0.0 { last } else { left.max(f64::MIN_POSITIVE) }
+        // A polynomial has no length of its own: the motion so far has.
+        let so_far = self.in_units(self.elapsed());
+        if so_far > 0.0 { so_far } else { left.max(f64::MIN_POSITIVE) }
     }
 
     /// Decides everything about the leg that starts now. `released`: walls whose force has just reached zero.

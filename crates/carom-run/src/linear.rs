@@ -2,8 +2,8 @@
 //!
 //! Used where a few equations are solved once (an impact, a start, a projection), never inside a step. The matrix
 //! is balanced first, so that masses of 1 and 1e8 or a gap measured in millimetres do not look like lost rank.
-//! Promise: for a consistent system the solution returned is the smallest one, by its scaled unknowns; powers of two of
-//! rows and columns change nothing but exponents.
+//! Promise: for a consistent system the solution returned has the smallest Euclidean norm; where it is the only one, powers of
+//! two of rows and columns change nothing but exponents.
 
 use crate::engine::balance;
 
@@ -82,7 +82,7 @@ pub struct Factored {
     column_scale: Vec<f64>,
     /// Numerical rank.
     pub rank: usize,
-    /// Basis of the null space {x: M x = 0}, orthonormal in x/c, c the scales of the columns.
+    /// Orthonormal basis of the null space {x: M x = 0}.
     pub null_space: Vec<Vec<f64>>,
 }
 
@@ -146,6 +146,11 @@ impl Factored {
         factored
     }
 
+    /// The natural size of unknown j: what 1 is in the scaled matrix.
+    pub fn natural(&self, j: usize) -> f64 {
+        self.column_scale[j]
+    }
+
     /// How large the first `count` entries of a null vector are among all, every unknown in the unit that equilibration gave
     /// it.
     pub fn part_of_null_vector(&self, z: &[f64], count: usize) -> f64 {
@@ -184,9 +189,10 @@ impl Factored {
             self.back_substitute(&mut z);
             let mut x = vec![0.0; n];
             for (k, &zk) in z.iter().enumerate() {
-                x[self.column_order[k]] = zk;
+                x[self.column_order[k]] = zk * self.column_scale[self.column_order[k]];
             }
-            x[self.column_order[free]] = 1.0;
+            let j = self.column_order[free];
+            x[j] = self.column_scale[j];
             // Gram–Schmidt twice is enough.
             for _ in 0..2 {
                 for known in &basis {
@@ -198,21 +204,10 @@ impl Factored {
             x.iter_mut().for_each(|xi| *xi /= norm);
             basis.push(x);
         }
-        basis.iter_mut().for_each(|x| self.unscale(x));
         basis
     }
 
-    /// From x/c to x.
-    fn unscale(&self, x: &mut [f64]) {
-        x.iter_mut().zip(&self.column_scale).for_each(|(x, c)| *x *= c);
-    }
-
-    /// The natural size of unknown j: what 1 is in the scaled matrix.
-    pub fn natural(&self, j: usize) -> f64 {
-        self.column_scale[j]
-    }
-
-    /// The smallest x (by its scaled unknowns) with M x = right side on the pivot rows; the other rows hold when the system is consistent.
+    /// The smallest x with M x = right side on the pivot rows; the other rows hold when the system is consistent.
     pub fn solve(&self, right_side: &[f64]) -> Vec<f64> {
         let n = self.lu.columns;
         let mut y = vec![0.0; self.rank];
@@ -227,13 +222,12 @@ impl Factored {
         self.back_substitute(&mut y);
         let mut x = vec![0.0; n];
         for (k, &yk) in y.iter().enumerate() {
-            x[self.column_order[k]] = yk;
+            x[self.column_order[k]] = yk * self.column_scale[self.column_order[k]];
         }
         for known in &self.null_space {
-            let c: f64 = known.iter().zip(&x).zip(&self.column_scale).map(|((k, x), s)| k / s * x).sum();
-            x.iter_mut().zip(known).zip(&self.column_scale).for_each(|((xi, ki), s)| *xi -= c * (ki / s));
+            let c = dot(known, &x);
+            x.iter_mut().zip(known).for_each(|(xi, ki)| *xi -= c * ki);
         }
-        self.unscale(&mut x);
         x
     }
 }

@@ -358,6 +358,17 @@ impl<'p> Run<'p> {
         if free.is_empty() {
             return;
         }
+        let given = self.state.clone();
+        self.solve_by_gradient(&free);
+        if !(self.frame.is_finite() && self.drift() <= TYPED) {
+            self.state = given;
+            self.look();
+            self.solve_by_differences(&free);
+        }
+    }
+
+    /// Newton with the gradients of rows and conditions.
+    fn solve_by_gradient(&mut self, free: &[usize]) {
         let before = self.state.clone();
         let mut last = f64::INFINITY;
         for _ in 0..100 {
@@ -390,6 +401,55 @@ impl<'p> Run<'p> {
                 break;
             }
             last = size;
+        }
+        if !self.frame.is_finite() {
+            self.state = before;
+            self.look();
+        }
+    }
+
+    /// The same by central differences, where the gradient leaves something out.
+    fn solve_by_differences(&mut self, free: &[usize]) {
+        let before = self.state.clone();
+        for _ in 0..100 {
+            let residual = self.start_residual();
+            let mut jacobian = Matrix::zeros(residual.len(), free.len());
+            for (j, &k) in free.iter().enumerate() {
+                // Central differences; the last digits come from the projection afterwards.
+                let step = 1e-6 * self.state[k].abs().max(1.0);
+                let x = self.state[k];
+                let mut side = |dx: f64| {
+                    self.state[k] = x + dx;
+                    self.look();
+                    self.start_residual()
+                };
+                let (plus, minus) = (side(step), side(-step));
+                self.state[k] = x;
+                for i in 0..residual.len() {
+                    jacobian[(i, j)] = (plus[i] - minus[i]) / (2.0 * step);
+                }
+            }
+            self.look();
+            // Rows that no missing variable can change are checked afterwards, not solved.
+            let rows: Vec<usize> =
+                (0..residual.len()).filter(|&i| jacobian.row(i).iter().any(|x| x.abs() > 1e-12)).collect();
+            let mut part = Matrix::zeros(rows.len(), free.len());
+            for (a, &i) in rows.iter().enumerate() {
+                part.entries[a * free.len()..(a + 1) * free.len()].copy_from_slice(jacobian.row(i));
+            }
+            let target: Vec<f64> = rows.iter().map(|&i| -residual[i]).collect();
+            let step = Factored::new(&part).solve(&target);
+            if !step.iter().all(|x| x.is_finite()) {
+                break;
+            }
+            let size = crate::linear::largest(&step);
+            for (&k, d) in free.iter().zip(&step) {
+                self.state[k] += d;
+            }
+            self.look();
+            if size <= 1e-14 * crate::linear::largest(&self.state).max(1.0) {
+                break;
+            }
         }
         if !self.frame.is_finite() {
             self.state = before;
