@@ -3,7 +3,7 @@
 //! ```text
 //! M = L D Lᵀ   (symmetric, no pivoting: safe when the leading part is positive definite and the rest is −A W⁻¹ Aᵀ)
 //! Pᵀ M P = L D Lᵀ  (the same, sparse: order and pattern were chosen at compile time)
-//! M = G⁻¹ U    (otherwise, or when a pivot of the first form has lost too many digits: P R M C = L U C, G = L⁻¹ P R)
+//! M = G⁻¹ U    (otherwise, or when a pivot of the first form has lost too many digits: P M = L U, G = L⁻¹ P)
 //! ```
 //!
 //! G has the exchanges of rows in its numbers: x = U⁻¹ G b is the same sequence of operations whatever the pivots were, as
@@ -11,7 +11,6 @@
 //!
 //! Promise: an answer is backward stable, or the matrix is reported singular with the row that has no pivot left.
 
-use super::balance::balance;
 use super::element::Element;
 use super::elimination::{Elimination, Place};
 #[cfg(doc)]
@@ -128,19 +127,8 @@ impl Factor {
         }
         self.kind = Kind::Pivoted;
         self.firmness = 0.0;
-        let n = self.n;
-        let (rows, columns) = balance(n, n, |i, j| self.a[i * n + j]);
-        for (i, row) in self.a.chunks_exact_mut(n.max(1)).enumerate() {
-            row.iter_mut().zip(&columns).for_each(|(x, c)| *x *= rows[i] * c);
-        }
         self.lu()?;
-        self.gather_exchanges(&rows);
-        // U of the matrix itself: its columns are not scaled.
-        for i in 0..n {
-            let row = &mut self.a[i * n..(i + 1) * n];
-            row[i] *= columns[i];
-            row[i + 1..].iter_mut().zip(&columns[i + 1..]).for_each(|(x, c)| *x /= c);
-        }
+        self.gather_exchanges();
         Ok(())
     }
 
@@ -333,15 +321,15 @@ impl Factor {
         Ok(())
     }
 
-    /// G = L⁻¹ P R, row by row: r_p(i) e_p(i) − Σ_{j<i} L_ij G_j, R the scales of the rows.
-    fn gather_exchanges(&mut self, scales: &[f64]) {
+    /// G = L⁻¹ P, row by row: e_p(i) − Σ_{j<i} L_ij G_j
+    fn gather_exchanges(&mut self) {
         let n = self.n;
         self.g.clear();
         self.g.resize(n * n, 0.0);
         for i in 0..n {
             let (above, row) = self.g.split_at_mut(i * n);
             let row = &mut row[..n];
-            row[self.order[i]] = scales[self.order[i]];
+            row[self.order[i]] = 1.0;
             for (j, &l) in self.a[i * n..i * n + i].iter().enumerate() {
                 if l != 0.0 {
                     row.iter_mut().zip(&above[j * n..]).for_each(|(x, y)| *x -= l * y);
