@@ -20,9 +20,9 @@ use crate::sensitivity::Cause;
 use crate::zero::vanishes;
 use carom_mech::model::{Action, Direction};
 
-/// What is known of events and surfaces at the present instant.
+/// What is known of events and surfaces, and of their crossings, at the present instant.
 #[derive(Clone, Debug)]
-pub(crate) struct Instant {
+pub(crate) struct Crossings {
     /// Per event: the side it was last on, for those that are zero for a while.
     memory: Vec<f64>,
     /// Functions of surfaces, then of events, before anything happened here.
@@ -38,10 +38,10 @@ pub(crate) struct Instant {
     scales: Scales,
 }
 
-impl Instant {
-    pub fn new(program: &Program) -> Instant {
+impl Crossings {
+    pub fn new(program: &Program) -> Crossings {
         let tape = program.settings.tape();
-        Instant {
+        Crossings {
             memory: vec![0.0; program.mechanics.events.len()],
             seen: Vec::new(),
             crossing: Vec::new(),
@@ -54,7 +54,7 @@ impl Instant {
 
     /// Another program goes on from here.
     pub fn follow(&mut self, program: &Program) {
-        self.scales = Instant::new(program).scales;
+        self.scales = Crossings::new(program).scales;
     }
 
     /// Nothing has happened yet.

@@ -76,15 +76,16 @@ impl Run<'_> {
     /// largest they have been, and with the scale where the motion began.
     pub fn note_scales(&mut self) {
         self.note_largest_terms();
-        let (frame, kept) = (&self.frame, &mut self.largest_terms);
+        let (frame, kept, energy) = (&self.frame, &mut self.largest_terms, &self.energy_reach);
+        let [gap, rate] = [0, 1].map(|i| move |w: usize| energy.get(w).map_or(0.0, |reach| reach[i]));
         let raise = |kept: &mut [f64], scale: &dyn Fn(usize) -> f64| {
             kept.iter_mut().enumerate().for_each(|(i, k)| *k = k.max(scale(i)));
         };
         raise(&mut kept.row_position, &|r| frame.row_position_scale(r));
         raise(&mut kept.row_rate, &|r| frame.row_rate_scale(r));
         raise(&mut kept.condition, &|c| frame.condition_scale(c));
-        raise(&mut kept.gap, &|w| frame.gap_scale(w));
-        raise(&mut kept.gap_rate, &|w| frame.gap_rate_scale(w));
+        raise(&mut kept.gap, &|w| frame.gap_scale(w).max(gap(w)));
+        raise(&mut kept.gap_rate, &|w| frame.gap_rate_scale(w).max(rate(w)));
     }
 
     /// What every step notes of them, at the present frame.

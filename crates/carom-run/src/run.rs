@@ -135,7 +135,7 @@ pub(crate) struct Run<'p> {
     pub events: Vec<Side>,
     pub surfaces: Vec<Side>,
     /// What is known of both where something happens.
-    pub instant: crate::events::Instant,
+    pub instant: crate::events::Crossings,
     pub restitution: Vec<f64>,
     pub motion: Motion,
     pub sampler: Sampler,
@@ -147,6 +147,8 @@ pub(crate) struct Run<'p> {
     pub squeeze: Squeeze,
     pub steps: u64,
     pub largest_terms: crate::project::LargestTerms,
+    /// Per wall: how far the energy of the start could move its gap in the first step, and how fast (`zero.rs`).
+    pub energy_reach: Vec<[f64; 2]>,
     /// E(0) + jumps the law allowed; the work variable is added when compared.
     pub expected_energy: f64,
     pub energy_scale: f64,

@@ -4,7 +4,7 @@
 //! fails, unless projection was asked for. Variables that were not given are 0, or what the rows determine.
 
 use crate::engine::{Extent, Time, unit_for};
-use crate::events::Instant;
+use crate::events::Crossings;
 use crate::frame::Frame;
 use crate::linear::{Factored, Matrix};
 use crate::motion::{Motion, StopReason};
@@ -53,7 +53,7 @@ impl<'p> Run<'p> {
             fixed_step: 0.0,
             walls: vec![WallState::default(); m.walls.len()],
             events: vec![Side::default(); m.events.len()],
-            instant: Instant::new(program),
+            instant: Crossings::new(program),
             surfaces: vec![Side::default(); program.surfaces.len()],
             restitution: Vec::new(),
             motion: Motion::default(),
@@ -64,6 +64,7 @@ impl<'p> Run<'p> {
             squeeze: Squeeze::default(),
             steps: 0,
             largest_terms: crate::project::LargestTerms::default(),
+            energy_reach: Vec::new(),
             expected_energy: 0.0,
             energy_scale: 0.0,
             worst_energy: 0.0,

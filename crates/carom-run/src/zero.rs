@@ -9,6 +9,7 @@
 //! The constants are pure numbers: how many roundings a computation of its kind may collect.
 
 use crate::engine::{Time, horner};
+use crate::linear::dot;
 use crate::run::Run;
 use carom_mech::model::Method;
 
@@ -59,7 +60,7 @@ impl Run<'_> {
     /// Is φ = 0 (or below, by whatever it is)?
     pub fn touches(&self, wall: usize) -> bool {
         let gap = self.frame.gap(wall);
-        gap <= 0.0 || (!self.is_clearly(gap, wall, 0) && gap <= ROUNDING * self.frame.gap_scale(wall))
+        gap <= 0.0 || (!self.is_clearly(gap, wall, 0) && gap <= ROUNDING * self.gap_scale(wall))
     }
 
     /// Is φ = 0 as far as a motion of this size can tell? The state carries the rounding of where it has been, so a wall this
@@ -72,17 +73,32 @@ impl Run<'_> {
     /// Is φ < 0 by more than rounding?
     pub fn is_behind(&self, wall: usize) -> bool {
         let gap = self.frame.gap(wall);
-        gap < 0.0 && gap < -ROUNDING * self.frame.gap_scale(wall)
+        gap < 0.0 && gap < -ROUNDING * self.gap_scale(wall)
     }
 
     /// φ̇, zero where it is rounding.
     pub fn known_rate(&self, wall: usize) -> f64 {
         let rate = self.frame.gap_rate(wall);
-        if !self.is_clearly(rate, wall, self.size()) && vanishes(rate, self.frame.gap_rate_scale(wall)) {
+        if !self.is_clearly(rate, wall, self.size()) && vanishes(rate, self.gap_rate_scale(wall)) {
             0.0
         } else {
             rate
         }
+    }
+
+    fn gap_scale(&self, wall: usize) -> f64 {
+        let [gap, _] = self.energy_reach_of(wall);
+        self.frame.gap_scale(wall).max(gap)
+    }
+
+    fn gap_rate_scale(&self, wall: usize) -> f64 {
+        let [_, rate] = self.energy_reach_of(wall);
+        self.frame.gap_rate_scale(wall).max(rate)
+    }
+
+    /// What the energy of the motion could do to a gap and its rate, while nothing has moved yet.
+    fn energy_reach_of(&self, wall: usize) -> [f64; 2] {
+        if self.steps > 0 { [0.0; 2] } else { self.energy_reach.get(wall).copied().unwrap_or_default() }
     }
 
     /// Is a gap (`first` = 0) or its rate (`first` = n) far above Σ |n_j| s_j, to first order its scale?
@@ -196,12 +212,40 @@ impl Run<'_> {
         if let Some(time) = reach.last_mut() {
             *time = left;
         }
+        self.note_energy_reach();
         let doubtful = (0..self.walls.len()).any(|w| self.touches(w)) || self.is_off_rows();
         let series = doubtful && self.choose_rows().is_ok() && self.jet().is_ok();
         if series {
             self.note_reach_of_series(self.natural_step());
+            self.note_energy_reach();
         } else {
             self.frame.reach_mut().fill(0.0);
+            self.energy_reach.clear();
+        }
+    }
+
+    /// Bodies that hang at rest beside one that swings (Newton's cradle) carry the rounding of when they swung. A start knows
+    /// nothing of that, but no gap can move faster than if all of the energy went into it:
+    ///
+    /// ```text
+    /// |φ̇|² ≤ (uᵀ W u)(n·S n),  u = |v| + |a| h        in momenta: (uᵀ H_pp u)(n·S n),  u = |p| + |ṗ| h
+    /// ```
+    fn note_energy_reach(&mut self) {
+        self.energy_reach.clear();
+        if self.is_degenerate() || self.walls.is_empty() {
+            return;
+        }
+        let n = self.size();
+        let reach = self.frame.reach();
+        let u: Vec<f64> = (0..n).map(|j| self.state[n + j].abs() + reach[n + j]).collect();
+        let mass = self.frame.mass();
+        let energy: f64 = (0..n).map(|i| (0..n).map(|j| u[i] * mass[(i, j)].abs() * u[j]).sum::<f64>()).sum();
+        let h = self.last_reach();
+        let metric = self.frame.metric();
+        for wall in 0..self.walls.len() {
+            let normal = self.frame.normal(wall);
+            let rate = (energy * dot(normal, &metric.spread(normal).0).max(0.0)).sqrt();
+            self.energy_reach.push(if rate.is_finite() { [h * rate, rate] } else { [0.0; 2] });
         }
     }
 

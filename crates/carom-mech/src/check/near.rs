@@ -2,7 +2,8 @@
 //!
 //! Inputs of the scale are |x| plus what x moves by in the coming step, which only a run knows. Here the bound
 //! |v| T + |a| T² stands for it, T the time of the run: what is not zero by that is not zero for any step, so a start
-//! that is refused here would be refused there. What is zero by it is for the run to decide, by the same rule.
+//! that is refused here would be refused there. What is zero by it is for the run to decide, by the same rule. So is what all
+//! of the energy could do to one coordinate, |q̇_j|² ≤ (uᵀ W u)(W⁻¹)_jj with u = |v| + |a| T.
 
 use super::consistency::start_values;
 use crate::derive::derive_equations;
@@ -56,11 +57,13 @@ impl Near {
     }
 }
 
-/// |v| T + |a| T² of every coordinate, |a| T of its rate, T of time itself. Nothing where there are no equations of motion.
+/// |v| T + |a| T² of every coordinate, |a| T of its rate, or what all of the energy could make of them; T of time itself.
+/// Nothing where there are no equations of motion.
 fn reach(model: &Model, values: &HashMap<Symbol, f64>) -> HashMap<Symbol, f64> {
     let time = (model.run.until - model.start.time).max(0.0);
     let Ok(m) = derive_equations(model.clone()) else { return HashMap::new() };
     let (velocity, acceleration, force) = rates(&m, values);
+    let fastest = fastest(&m, values, time, &acceleration, &force);
     let mut reach = HashMap::new();
     let mut put = |e: Expr, x: f64| {
         if let Some(s) = m.model.dag.as_symbol(e) {
@@ -70,11 +73,52 @@ fn reach(model: &Model, values: &HashMap<Symbol, f64>) -> HashMap<Symbol, f64> {
     put(m.model.time, time);
     for (k, &i) in m.free.iter().enumerate() {
         let c = &m.model.coordinates[i];
-        put(c.position, time * (velocity[k].abs() + time * acceleration[k].abs()));
-        put(c.velocity, time * acceleration[k].abs());
+        put(c.position, time * (velocity[k].abs() + time * acceleration[k].abs()).max(fastest[k]));
+        put(c.velocity, (time * acceleration[k].abs()).max(fastest[k]));
         put(c.momentum, time * force[k].abs());
     }
     reach
+}
+
+/// How fast each free coordinate could become if all of the energy went into it.
+fn fastest(
+    m: &Mechanics,
+    values: &HashMap<Symbol, f64>,
+    time: f64,
+    acceleration: &[f64],
+    force: &[f64],
+) -> Vec<f64> {
+    let n = m.free.len();
+    let evaluate = |list: &[Expr]| m.model.dag.evaluate_all(list, |s| values.get(&s).copied().unwrap_or(0.0));
+    let matrix = |rows: &[Vec<Expr>]| rows.iter().map(|row| evaluate(row)).collect::<Vec<_>>();
+    let energy = |matrix: &[Vec<f64>], rates: Vec<f64>, change: &[f64]| -> f64 {
+        let u: Vec<f64> = rates.iter().zip(change).map(|(r, c)| r.abs() + time * c.abs()).collect();
+        matrix
+            .iter()
+            .zip(&u)
+            .map(|(row, ui)| row.iter().zip(&u).map(|(w, uj)| ui * w.abs() * uj).sum::<f64>())
+            .sum()
+    };
+    let (energy, inverse): (f64, Vec<f64>) = match &m.dynamics {
+        Dynamics::Lagrangian(l) => {
+            let mass = matrix(&l.mass_matrix);
+            let velocity = evaluate(&m.free.iter().map(|&i| m.velocities[i]).collect::<Vec<_>>());
+            let unit = |j: usize| (0..n).map(|i| if i == j { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
+            let inverse = (0..n).map(|j| balanced(&mass, &unit(j))[j]).collect();
+            (energy(&mass, velocity, acceleration), inverse)
+        }
+        Dynamics::Hamiltonian(h) => {
+            let inverse = matrix(&h.inverse_mass);
+            let momenta: Vec<Expr> = m.free.iter().map(|&i| m.model.coordinates[i].momentum).collect();
+            (energy(&inverse, evaluate(&momenta), force), (0..n).map(|j| inverse[j][j]).collect())
+        }
+        Dynamics::Degenerate(_) => (0.0, vec![0.0; n]),
+    };
+    inverse
+        .iter()
+        .map(|w| (energy * w.max(0.0)).sqrt())
+        .map(|v| if v.is_finite() { v } else { 0.0 })
+        .collect()
 }
 
 /// q̇, q̈ and ṗ at the start, per free coordinate.
