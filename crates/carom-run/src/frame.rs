@@ -271,6 +271,8 @@ pub(crate) struct Frame {
     finite: bool,
     /// Where it was evaluated last: time and state, empty if nowhere.
     place: Vec<u64>,
+    /// The time of that place to all its digits.
+    time: Time,
     /// Scales at that place, once asked for.
     scales: RefCell<Swept>,
     /// How far every state variable has moved in the step that led here, and how long that took.
@@ -296,6 +298,7 @@ impl Frame {
             moving,
             finite: true,
             place: Vec::new(),
+            time: Time::new(0.0),
             scales: RefCell::new(Swept { scales, fresh: false }),
             reach: vec![0.0; tape.dimension() + 1],
         };
@@ -311,13 +314,15 @@ impl Frame {
         self.finite = self.values.iter().enumerate().all(|(i, x)| x.is_finite() || moves(i));
     }
 
+    /// Other parameters at the same place: values and scales are theirs from now on.
     pub fn set_parameters(&mut self, parameters: &[f64]) {
         self.flow.set_parameters(parameters);
         self.read_all();
-        self.place.clear();
-        let swept = self.scales.get_mut();
-        swept.scales.forget();
-        swept.fresh = false;
+        self.scales.get_mut().scales.forget();
+        if !self.place.is_empty() {
+            let state: Vec<f64> = self.place[1..].iter().map(|x| f64::from_bits(*x)).collect();
+            self.evaluate(self.time, &state);
+        }
     }
 
     /// How far every state variable, and time, has moved in the step that led here.
@@ -355,6 +360,11 @@ impl Frame {
         }
         self.place.clear();
         self.place.extend(place());
+        self.time = time;
+        self.evaluate(time, state);
+    }
+
+    fn evaluate(&mut self, time: Time, state: &[f64]) {
         self.scales.get_mut().fresh = false;
         // No blocks, so nothing can be singular.
         let _ = self.flow.evaluate(time, state);
