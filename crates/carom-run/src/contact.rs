@@ -309,7 +309,7 @@ impl Run<'_> {
         }
     }
 
-    /// Contact forces of closed walls at the present frame, minimum-norm.
+    /// Contact forces of closed walls at the present frame; where normals depend on each other, of least Σ f² n·S n.
     pub fn forces_now(&self, closed: &[usize]) -> Vec<f64> {
         let (_, _, forces) = self.reactions(closed);
         forces

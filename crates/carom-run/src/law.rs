@@ -28,6 +28,46 @@ pub struct Metric {
     /// W_ii (or 1/H_pp,ii), the scale of n·Sn.
     diagonal: Vec<f64>,
     rows: usize,
+    /// Where rows depend on each other: how their multipliers share the reaction.
+    sharing: Option<Sharing>,
+}
+
+/// Which of the multipliers y with the same reaction Aᵀy: the one with the smallest Σ y_i² A_i W⁻¹ A_iᵀ, so that a row written as
+/// a multiple of itself changes nothing.
+#[derive(Clone, Debug)]
+struct Sharing {
+    /// z with Aᵀ z = 0.
+    null: Vec<Vec<f64>>,
+    /// A_i W⁻¹ A_iᵀ
+    weights: Vec<f64>,
+    /// zᵀ D z′, factored.
+    gram: Factored,
+}
+
+impl Sharing {
+    fn new(null: Vec<Vec<f64>>, weights: Vec<f64>) -> Option<Sharing> {
+        if null.is_empty() {
+            return None;
+        }
+        let mut gram = Matrix::zeros(null.len(), null.len());
+        for (a, x) in null.iter().enumerate() {
+            for (b, y) in null.iter().enumerate() {
+                gram[(a, b)] = weighted(x, &weights, y);
+            }
+        }
+        Some(Sharing { gram: Factored::new(&gram), null, weights })
+    }
+
+    fn apply(&self, y: &mut [f64]) {
+        let right: Vec<f64> = self.null.iter().map(|z| weighted(z, &self.weights, y)).collect();
+        for (c, z) in self.gram.solve(&right).iter().zip(&self.null) {
+            y.iter_mut().zip(z).for_each(|(y, z)| *y -= c * z);
+        }
+    }
+}
+
+fn weighted(x: &[f64], weights: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(weights).zip(y).map(|((x, w), y)| x * w * y).sum()
 }
 
 #[derive(Clone, Debug)]
@@ -44,7 +84,7 @@ impl Metric {
     /// From W and the constraint rows A.
     pub fn new(mass: &Matrix, rows: &Matrix) -> Metric {
         let (n, m) = (mass.rows, rows.rows);
-        let diagonal = (0..n).map(|i| mass[(i, i)].abs()).collect();
+        let diagonal: Vec<f64> = (0..n).map(|i| mass[(i, i)].abs()).collect();
         if n + m > LARGE {
             let entry = |i: usize, j: usize| match (i < n, j < n) {
                 (true, true) => mass[(i, j)],
@@ -52,7 +92,7 @@ impl Metric {
                 _ => 0.0,
             };
             if let Some(factors) = Symmetric::new(n + m, n, entry) {
-                return Metric { form: Form::Large(factors), diagonal, rows: m };
+                return Metric { form: Form::Large(factors), diagonal, rows: m, sharing: None };
             }
         }
         let mut kkt = Matrix::zeros(n + m, n + m);
@@ -67,7 +107,12 @@ impl Metric {
                 kkt[(j, n + i)] = rows[(i, j)];
             }
         }
-        Metric { form: Form::Mass(Factored::new(&kkt)), diagonal, rows: m }
+        let factored = Factored::new(&kkt);
+        let redundant = |z: &&Vec<f64>| factored.part_of_null_vector(z, n) <= MOVES;
+        let null: Vec<Vec<f64>> =
+            factored.null_space.iter().filter(redundant).map(|z| z[n..].to_vec()).collect();
+        let weights = if null.is_empty() { Vec::new() } else { row_weights(mass, rows) };
+        Metric { sharing: Sharing::new(null, weights), form: Form::Mass(factored), diagonal, rows: m }
     }
 
     /// From the inverse mass H_pp, which may be singular, and the constraint rows A.
@@ -81,7 +126,17 @@ impl Metric {
             }
         }
         let diagonal = (0..inverse.rows).map(|i| 1.0 / inverse[(i, i)].abs()).collect();
-        Metric { form: Form::Inverse(inverse.clone(), rows.clone(), Factored::new(&gram)), diagonal, rows: m }
+        let factored = Factored::new(&gram);
+        let weights = (0..m).map(|i| gram[(i, i)]).collect();
+        let sharing = Sharing::new(factored.null_space.clone(), weights);
+        let form = Form::Inverse(inverse.clone(), rows.clone(), factored);
+        Metric { form, diagonal, rows: m, sharing }
+    }
+
+    fn share(&self, y: &mut [f64]) {
+        if let Some(sharing) = &self.sharing {
+            sharing.apply(y);
+        }
     }
 
     fn size(&self) -> usize {
@@ -119,13 +174,14 @@ impl Metric {
         self.solve(normal, &vec![0.0; self.rows])
     }
 
-    /// The general solve: W x + Aᵀ y = force, A x = rate (y minimum-norm).
+    /// The general solve: W x + Aᵀ y = force, A x = rate. Where y is not unique Σ y_i² A_i W⁻¹ A_iᵀ is smallest.
     pub fn solve(&self, force: &[f64], rate: &[f64]) -> (Vec<f64>, Vec<f64>) {
         match &self.form {
             Form::Mass(factored) => {
                 let right: Vec<f64> = force.iter().chain(rate).copied().collect();
                 let mut x = factored.solve(&right);
-                let y = x.split_off(self.size());
+                let mut y = x.split_off(self.size());
+                self.share(&mut y);
                 (x, y)
             }
             Form::Large(factors) => {
@@ -137,7 +193,8 @@ impl Metric {
             Form::Inverse(inverse, rows, gram) => {
                 let free = rows.times(&inverse.times(force));
                 let right: Vec<f64> = free.iter().zip(rate).map(|(f, r)| f - r).collect();
-                let y = gram.solve(&right);
+                let mut y = gram.solve(&right);
+                self.share(&mut y);
                 let carried: Vec<f64> =
                     force.iter().zip(rows.transposed_times(&y)).map(|(f, a)| f - a).collect();
                 (inverse.times(&carried), y)
@@ -169,6 +226,19 @@ impl Metric {
             .any(|z| dot(z, normal).abs() > 1e-9 * self.natural_size(normal));
         !meets_massless && dot(normal, spread) > HOPELESS * scale
     }
+}
+
+/// A_i W⁻¹ A_iᵀ; where W is singular as if it were diagonal.
+fn row_weights(mass: &Matrix, rows: &Matrix) -> Vec<f64> {
+    let inverse = Factored::new(mass);
+    let weight = |row: &[f64]| match inverse.rank == mass.rows {
+        true => dot(row, &inverse.solve(row)),
+        false => {
+            let masses = (0..mass.rows).map(|j| mass[(j, j)].abs());
+            row.iter().zip(masses).filter(|(_, w)| *w > 0.0).map(|(a, w)| a * a / w).sum()
+        }
+    };
+    (0..rows.rows).map(|i| weight(rows.row(i))).collect()
 }
 
 /// Why a law has no answer.

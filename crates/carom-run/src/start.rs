@@ -292,7 +292,7 @@ impl<'p> Run<'p> {
             .collect();
         for combination in combinations {
             self.warn(format!(
-                "constraint rows depend on each other: {combination} = 0; multipliers are minimum-norm"
+                "constraint rows depend on each other: {combination} = 0; their multipliers share the reaction"
             ));
         }
     }

@@ -429,3 +429,18 @@ fn a_row_may_be_written_as_twice_itself_or_as_its_sine() {
         }
     }
 }
+
+#[test]
+fn masses_of_any_size_carry_inertia() {
+    for (m, big) in [(1e-12, 1.0), (1e-15, 1.0), (1e-20, 1.0), (1e-15, 1e15), (1e-12, 1e-12), (1e-300, 1.0)] {
+        let text = format!(
+            "coordinates = [\"x\", \"y\"]\n[parameters]\nm = {m:e}\nM = {big:e}\n[energy]\n\
+             kinetic = \"m/2*x'^2 + M/2*y'^2\"\npotential = \"m*x^2 + M*9.8*y\"\n\
+             [wall.floor]\ngap = \"y\"\n[start]\nposition = {{ x = 1, y = 1 }}\n[run]\nuntil = 3.0\n"
+        );
+        let (program, options) = program(&text);
+        let motion = simulate(&program, &options).unwrap();
+        close(*motion.position[0].values.last().unwrap(), (3.0 * 2.0_f64.sqrt()).cos(), 1e-13);
+        close(motion.impacts[0].time, (2.0_f64 / 9.8).sqrt(), 1e-15);
+    }
+}

@@ -195,19 +195,24 @@ enum Definite {
     Positive,
 }
 
-/// By symmetric elimination with the largest diagonal first.
+/// What elimination leaves of an inertia by rounding, as a part of it.
+const ROUNDED: f64 = 1e-12;
+
+/// By symmetric elimination with the largest part of its inertia left first.
 fn definite(matrix: &[Vec<f64>]) -> Definite {
     let n = matrix.len();
     let mut m = matrix.to_vec();
-    let size = m.iter().flatten().fold(0.0_f64, |a, x| a.max(x.abs()));
+    // Every pivot beside the inertia it is left of: a small mass is a mass.
+    let sizes: Vec<f64> = (0..n).map(|i| matrix[i][i].abs()).collect();
     let mut left: Vec<usize> = (0..n).collect();
+    let part = |m: &[Vec<f64>], i: usize| if sizes[i] > 0.0 { m[i][i] / sizes[i] } else { m[i][i] };
     while let Some((slot, &k)) =
-        left.iter().enumerate().max_by(|a, b| m[*a.1][*a.1].total_cmp(&m[*b.1][*b.1]))
+        left.iter().enumerate().max_by(|a, b| part(&m, *a.1).total_cmp(&part(&m, *b.1)))
     {
         let pivot = m[k][k];
-        if pivot <= 1e-12 * size || !pivot.is_finite() {
-            let worst = left.iter().map(|&i| m[i][i]).fold(f64::INFINITY, f64::min);
-            return if worst < -1e-12 * size { Definite::Negative } else { Definite::Singular };
+        if pivot <= ROUNDED * sizes[k] || !pivot.is_finite() {
+            let negative = left.iter().any(|&i| m[i][i] < -ROUNDED * sizes[i]);
+            return if negative { Definite::Negative } else { Definite::Singular };
         }
         left.swap_remove(slot);
         for &i in &left {
