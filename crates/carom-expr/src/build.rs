@@ -498,37 +498,35 @@ impl Dag {
 
     /// Sorts factors and adds up exponents of equal bases. True when that made a power which may open further.
     fn merge_equal(&mut self, factors: &mut Vec<(Expr, Rational)>) -> bool {
-        if factors.windows(2).all(|w| self.order(w[0].0, w[1].0).is_lt()) {
-            return false;
-        }
-        // Exponents too different to be added exactly stay side by side, in order.
-        factors.sort_by(|a, b| self.order(a.0, b.0).then_with(|| a.1.cmp(&b.1)));
         let mut again = false;
-        let mut kept = 0;
-        for i in 0..factors.len() {
-            let (base, exponent) = factors[i];
-            let sum = match kept {
-                0 => None,
-                _ if factors[kept - 1].0 != base => None,
-                _ => factors[kept - 1].1.add(exponent),
-            };
-            match sum {
-                Some(sum) if sum.is_zero() => kept -= 1,
-                Some(sum) => {
-                    factors[kept - 1].1 = sum;
-                    again |= match self.node(base) {
-                        Node::Number(_) | Node::Float(_) | Node::Product(..) => true,
-                        Node::Function(f, _) => *f == Function::Abs,
-                        _ => false,
-                    };
-                }
-                None => {
-                    factors[kept] = (base, exponent);
-                    kept += 1;
+        while !factors.windows(2).all(|w| self.order(w[0].0, w[1].0).is_lt()) {
+            // Exponents too different to be added exactly stay side by side, in order. A sum may belong elsewhere in it.
+            factors.sort_by(|a, b| self.order(a.0, b.0).then_with(|| a.1.cmp(&b.1)));
+            let (before, mut kept) = (factors.len(), 0);
+            for i in 0..before {
+                let (base, exponent) = factors[i];
+                let last = factors[..kept].last().filter(|last| last.0 == base);
+                match last.and_then(|last| last.1.add(exponent)) {
+                    Some(sum) if sum.is_zero() => kept -= 1,
+                    Some(sum) => {
+                        factors[kept - 1].1 = sum;
+                        again |= match self.node(base) {
+                            Node::Number(_) | Node::Float(_) | Node::Product(..) => true,
+                            Node::Function(f, _) => *f == Function::Abs,
+                            _ => false,
+                        };
+                    }
+                    None => {
+                        factors[kept] = (base, exponent);
+                        kept += 1;
+                    }
                 }
             }
+            factors.truncate(kept);
+            if kept == before {
+                break;
+            }
         }
-        factors.truncate(kept);
         again
     }
 

@@ -330,3 +330,43 @@ mod compiled {
         compare(&dag, &expressions, &printed);
     }
 }
+
+/// Exponents of one base that cannot be added exactly (1 + 1e-38 needs more digits than there are) stay side by side; in
+/// whatever order they came, the text is the same product again, and its value is that of the sum.
+#[test]
+fn powers_whose_exponents_cannot_be_added_read_back() {
+    let exponents = [
+        "1",
+        "-1",
+        "1e-38",
+        "-1e-38",
+        "2e-38",
+        "1e19",
+        "-1e19",
+        "1/3",
+        "-7/3",
+        "1e-19",
+        "-3e-37",
+        "1/99999999999999999999",
+    ];
+    let values = [1.0, -1.0, 1e-38, -1e-38, 2e-38, 1e19, -1e19, 1.0 / 3.0, -7.0 / 3.0, 1e-19, -3e-37, 1e-20];
+    let count = exponents.len();
+    for number in 0..count.pow(4) {
+        let chosen =
+            [number % count, number / count % count, number / count.pow(2) % count, number / count.pow(3)];
+        let text = chosen.map(|k| format!("x^({})", exponents[k])).join("*");
+        let mut dag = Dag::new();
+        let e = read(&mut dag, &text);
+        let printed = dag.print(e, Style::Text);
+        assert_eq!(read(&mut dag, &printed), e, "{text} prints as {printed}");
+        let short = dag.simplify(e);
+        let printed = dag.print(short, Style::Text);
+        assert_eq!(read(&mut dag, &printed), short, "{text} simplified prints as {printed}");
+        let sum: f64 = chosen.iter().map(|&k| values[k]).sum();
+        if chosen.iter().all(|&k| values[k].abs() < 1e3) {
+            let value = dag.evaluate(e, |_| 0.7);
+            // Every factor is rounded twice, and so is every product.
+            assert!((value / 0.7_f64.powf(sum) - 1.0).abs() <= 32.0 * f64::EPSILON, "{text} is {value}");
+        }
+    }
+}
