@@ -370,3 +370,25 @@ fn powers_whose_exponents_cannot_be_added_read_back() {
         }
     }
 }
+
+/// The same for coefficients of one term, and for numbers.
+#[test]
+fn terms_whose_coefficients_cannot_be_added_read_back() {
+    let coefficients =
+        ["1", "-1", "1e-38", "-1e-38", "2e-38", "1e19", "-1e19", "1/3", "-7/3", "1e37", "-3e-37", "pi"];
+    let count = coefficients.len();
+    for number in 0..count.pow(4) {
+        let chosen =
+            [number % count, number / count % count, number / count.pow(2) % count, number / count.pow(3)];
+        for base in ["*x", "", "*sin(x)^2"] {
+            let text = chosen.map(|k| format!("({}){base}", coefficients[k])).join(" + ");
+            let mut dag = Dag::new();
+            let e = read(&mut dag, &text);
+            let printed = dag.print(e, Style::Text);
+            assert_eq!(read(&mut dag, &printed), e, "{text} prints as {printed}");
+            let short = dag.simplify(e);
+            let printed = dag.print(short, Style::Text);
+            assert_eq!(read(&mut dag, &printed), short, "{text} simplified prints as {printed}");
+        }
+    }
+}
