@@ -290,9 +290,12 @@ impl<'p> Crew<'_, 'p> {
         self.traffic.take(self.riders[lane], Ok(outcome));
     }
 
-    /// What the single run must know of its quiet steps.
-    fn read(&mut self, lane: usize, time: Time, ledger: &Ledger) {
+    /// What the single run must know of its quiet steps. `under_way`: the last step counted is not one of them.
+    fn read(&mut self, lane: usize, time: Time, ledger: &Ledger, under_way: bool) {
         let run = &mut self.runs[lane];
+        if ledger.steps > run.steps + u64::from(under_way) {
+            run.rank.pass();
+        }
         run.time = time;
         run.steps = ledger.steps;
         run.squeeze.set_largest(ledger.peak);
@@ -328,7 +331,7 @@ impl<'p> Crew<'_, 'p> {
 
     /// Does a lane end near an instant at which constraint rows depend on each other?
     fn ends_weak(&mut self, lane: usize, time: Time, state: &[f64], ledger: &Ledger) -> bool {
-        self.read(lane, time, ledger);
+        self.read(lane, time, ledger, false);
         self.runs[lane].weak_at(time, state)
     }
 
@@ -380,7 +383,7 @@ impl Handler for Crew<'_, '_> {
         if !(step.ledger.worst.is_finite() && step.ledger.scale.is_finite()) {
             return Verdict::Leave;
         }
-        self.read(lane, step.time, step.ledger);
+        self.read(lane, step.time, step.ledger, true);
         let run = &mut self.runs[lane];
         // The loop counts the step itself.
         run.steps -= 1;
@@ -417,7 +420,7 @@ impl Handler for Crew<'_, '_> {
         if weak || why == Leave::NotFinite || !(ledger.worst.is_finite() && ledger.scale.is_finite()) {
             return self.again(lane);
         }
-        self.read(lane, time, ledger);
+        self.read(lane, time, ledger, why == Leave::NeedsPivoting);
         let run = &mut self.runs[lane];
         run.state.copy_from_slice(state);
         run.series = Series::Missing;

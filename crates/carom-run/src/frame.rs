@@ -208,7 +208,7 @@ fn row_norms<'a>(
         Dynamics::Degenerate(d) => (&d.lagrangian.mass_matrix, -1),
         Dynamics::Hamiltonian(h) => (&h.inverse_mass, 1),
     };
-    let mut norm = |normal: &[Expr]| {
+    let norm = |normal: &[Expr]| {
         let (mut weighed, mut all) = (Vec::new(), Vec::new());
         for (j, &a) in normal.iter().enumerate() {
             let square = dag.powi(a, 2);
@@ -222,7 +222,7 @@ fn row_norms<'a>(
         let sum = dag.sum(&weighed);
         if dag.is_zero(sum) { dag.sum(&all) } else { sum }
     };
-    rows.map(|normal| norm(normal)).collect()
+    rows.map(norm).collect()
 }
 
 /// The absolute sum of the terms `e` is made of; its rounding error is a few units of this.

@@ -73,11 +73,11 @@ fn weighted(x: &[f64], weights: &[f64], y: &[f64]) -> f64 {
 #[derive(Clone, Debug)]
 enum Form {
     /// [W Aᵀ; A 0]
-    Mass(Factored),
+    Mass(Box<Factored>),
     /// The same where it is large and of full rank
-    Large(Symmetric),
+    Large(Box<Symmetric>),
     /// H_pp, A, and A H_pp Aᵀ
-    Inverse(Matrix, Matrix, Factored),
+    Inverse(Box<(Matrix, Matrix, Factored)>),
 }
 
 impl Metric {
@@ -92,7 +92,7 @@ impl Metric {
                 _ => 0.0,
             };
             if let Some(factors) = Symmetric::new(n + m, n, entry) {
-                return Metric { form: Form::Large(factors), diagonal, rows: m, sharing: None };
+                return Metric { form: Form::Large(Box::new(factors)), diagonal, rows: m, sharing: None };
             }
         }
         let mut kkt = Matrix::zeros(n + m, n + m);
@@ -112,7 +112,7 @@ impl Metric {
         let null: Vec<Vec<f64>> =
             factored.null_space.iter().filter(redundant).map(|z| z[n..].to_vec()).collect();
         let weights = if null.is_empty() { Vec::new() } else { row_weights(mass, rows) };
-        Metric { sharing: Sharing::new(null, weights), form: Form::Mass(factored), diagonal, rows: m }
+        Metric { sharing: Sharing::new(null, weights), form: Form::Mass(Box::new(factored)), diagonal, rows: m }
     }
 
     /// From the inverse mass H_pp, which may be singular, and the constraint rows A.
@@ -129,7 +129,7 @@ impl Metric {
         let factored = Factored::new(&gram);
         let weights = (0..m).map(|i| gram[(i, i)]).collect();
         let sharing = Sharing::new(factored.null_space.clone(), weights);
-        let form = Form::Inverse(inverse.clone(), rows.clone(), factored);
+        let form = Form::Inverse(Box::new((inverse.clone(), rows.clone(), factored)));
         Metric { form, diagonal, rows: m, sharing }
     }
 
@@ -190,7 +190,8 @@ impl Metric {
                 let y = x.split_off(self.size());
                 (x, y)
             }
-            Form::Inverse(inverse, rows, gram) => {
+            Form::Inverse(parts) => {
+                let (inverse, rows, gram) = &**parts;
                 let free = rows.times(&inverse.times(force));
                 let right: Vec<f64> = free.iter().zip(rate).map(|(f, r)| f - r).collect();
                 let mut y = gram.solve(&right);

@@ -118,8 +118,9 @@ impl Complementarity<'_> {
     fn is_beyond_rounding(&self, closing: &Closing, multipliers: &[f64]) -> bool {
         let rounding: f64 =
             closing.weights.iter().enumerate().map(|(i, y)| y * self.rounding(i, multipliers)).sum();
+        let explained = dot(&closing.weights, self.offset) >= -rounding;
         // Also true for what is not a number.
-        !(dot(&closing.weights, self.offset) >= -rounding)
+        !explained
     }
 
     /// Wall p, violated by `rate` < 0, joins those kept; others may have to leave.
@@ -139,9 +140,9 @@ impl Complementarity<'_> {
                     leaving = Some((reach, a));
                 }
             }
-            // Also true for what is not a number.
-            let dependent = !(left > DEPENDENT * n[(p, p)]);
-            let full = if dependent { f64::INFINITY } else { -rate / left };
+            // What is not a number is not independent.
+            let independent = left > DEPENDENT * n[(p, p)];
+            let full = if independent { -rate / left } else { f64::INFINITY };
             let step = leaving.map_or(full, |(reach, _)| full.min(reach));
             if !step.is_finite() {
                 let mut weights = vec![0.0; self.offset.len()];
@@ -157,7 +158,7 @@ impl Complementarity<'_> {
                 Some((reach, a)) if reach <= full => {
                     let left_behind = kept.walls.remove(a);
                     kept.multipliers[left_behind] = 0.0;
-                    rate += if dependent { 0.0 } else { step * left };
+                    rate += if independent { step * left } else { 0.0 };
                     if rate >= 0.0 {
                         // Reached at the same instant.
                         kept.walls.push(p);

@@ -25,7 +25,7 @@
 //!
 //! Promise: a motion goes on along the branch it was on, or it stops and says where and which rows.
 
-use crate::engine::{Flow, Time, weak};
+use crate::engine::{Flow, Time, powers, weak};
 use crate::linear::Matrix;
 use crate::motion::StopReason;
 use crate::program::LegKey;
@@ -76,6 +76,11 @@ impl RankWatch {
     /// Nothing is known yet.
     pub fn restart(&mut self) {
         *self = RankWatch { probe: self.probe.take(), ..RankWatch::default() };
+    }
+
+    /// A step was taken elsewhere, and nothing was weak at its ends.
+    pub fn pass(&mut self) {
+        (self.passage, self.failed) = (None, 0);
     }
 }
 
@@ -196,14 +201,19 @@ impl Run<'_> {
         self.rank.probe.as_ref().is_some_and(|(_, flow)| self.normals_weak(flow))
     }
 
-    /// The same where the series start.
+    /// Follows the greatest firmness, where values were evaluated.
+    pub fn note_firmness(&mut self) {
+        self.rank.firmest = self.rank.firmest.max(self.flow().firmness());
+    }
+
+    /// Is little left of the rows' independence where the series start?
     fn weak_here(&mut self) -> bool {
         // Series made elsewhere were looked at there.
         if self.series == Series::Given {
             return false;
         }
+        self.note_firmness();
         let firmness = self.flow().firmness();
-        self.rank.firmest = self.rank.firmest.max(firmness);
         weak(WEAK, firmness, self.rank.firmest) || self.normals_weak(self.flow())
     }
 
@@ -222,8 +232,12 @@ impl Run<'_> {
         if !here {
             let mut end = std::mem::take(&mut self.next_state);
             end.resize(self.state.len(), 0.0);
-            self.state_within(h, &mut end);
-            let there = self.weak_at(self.time.plus(h * self.unit), &end);
+            // Where the step will end, to the bit.
+            powers(h, &mut self.powers);
+            self.flow().state_with(&self.powers, &mut end);
+            let last = h == self.in_units(self.until.minus(self.time));
+            let time = if last { self.until } else { self.time.plus(h * self.unit) };
+            let there = self.weak_at(time, &end);
             self.next_state = end;
             if !there {
                 self.rank.failed = 0;

@@ -56,11 +56,11 @@ impl Touching {
             lambda[i] = solution.multipliers[a];
             impulses[i] += lambda[i];
         }
-        for i in 0..k {
+        for (i, resting) in resting.iter_mut().enumerate().take(k) {
             let rounding = SOLVED * (rates.scale[i] + dot(self.scale.row(i), &lambda));
             rates.now[i] += dot(self.stiffness.row(i), &lambda);
-            resting[i] = stuck.contains(&i) || rates.now[i].abs() <= rounding;
-            if resting[i] {
+            *resting = stuck.contains(&i) || rates.now[i].abs() <= rounding;
+            if *resting {
                 rates.now[i] = 0.0;
             }
         }

@@ -45,7 +45,14 @@ impl Run<'_> {
         }
         if self.series != Series::Fresh {
             self.audit_noted()?;
+            if missing && !self.key.rows.is_empty() {
+                self.note_firmness();
+            }
             let projected = self.is_constrained() && self.project_noted()?;
+            if projected {
+                // The series are another state's now.
+                self.series = Series::Missing;
+            }
             if projected || (values_only && !self.try_expand()) {
                 self.jet_again()?;
             }

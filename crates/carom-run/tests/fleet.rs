@@ -401,14 +401,16 @@ fn impacts_taken_on_the_way_and_at_the_end_are_all_impacts_in_order() {
     }
 }
 
+/// A parallelogram that is flat twice per turn.
+const PARALLELOGRAM: &str = "coordinates = [\"x1\", \"y1\", \"x2\", \"y2\"]\n[energy]\nkinetic = \"(x1'^2 + y1'^2 + x2'^2 + y2'^2)/2\"\n\
+    potential = \"2*y1 + y2\"\n[holonomic]\nleft = \"x1^2 + y1^2 - 1\"\nright = \"(x2 - 2)^2 + y2^2 - 1\"\n\
+    top = \"(x2 - x1)^2 + (y2 - y1)^2 - 4\"\n[start]\nposition = { x1 = 0, y1 = 1, x2 = 2, y2 = 1 }\n\
+    [run]\nuntil = 4.0\n";
+
 #[test]
 fn lanes_leave_rank_loss_to_single_runs() {
-    // A parallelogram that is flat twice per turn, and a run that ends there.
-    let text = "coordinates = [\"x1\", \"y1\", \"x2\", \"y2\"]\n[energy]\nkinetic = \"(x1'^2 + y1'^2 + x2'^2 + y2'^2)/2\"\n\
-        potential = \"2*y1 + y2\"\n[holonomic]\nleft = \"x1^2 + y1^2 - 1\"\nright = \"(x2 - 2)^2 + y2^2 - 1\"\n\
-        top = \"(x2 - x1)^2 + (y2 - y1)^2 - 4\"\n[start]\nposition = { x1 = 0, y1 = 1, x2 = 2, y2 = 1 }\n\
-        [run]\nuntil = 4.0\n";
-    let (program, options) = common::program(text);
+    // One run ends where it is flat.
+    let (program, options) = common::program(PARALLELOGRAM);
     let all: Vec<Options> = (0..20)
         .map(|i| {
             let mut options = options.clone();
@@ -420,4 +422,24 @@ fn lanes_leave_rank_loss_to_single_runs() {
         })
         .collect();
     compare("parallelogram", &program, &all);
+}
+
+#[test]
+fn rank_loss_met_and_runs_ended_at_any_phase_give_the_bits_of_single_runs() {
+    let (program, options) = common::program(PARALLELOGRAM);
+    for (t, tolerance) in [1e-15, 1e-6].into_iter().enumerate() {
+        let all: Vec<Options> = (0..60)
+            .map(|i| {
+                let mut options = options.clone();
+                let speed = 0.3 + 3.0 * (1.0 + noise(i, 3 * t as u64));
+                options.start.velocity = vec![Some(speed), Some(0.0), Some(speed), Some(0.0)];
+                options.until = 2.5 + 2.0 * noise(i, 3 * t as u64 + 1);
+                options.max_steps = if i % 4 == 0 { 6 + i } else { options.max_steps };
+                options.tolerance = tolerance;
+                options.sampling = Sampling::At(vec![options.until]);
+                options
+            })
+            .collect();
+        compare(&format!("parallelogram, tolerance {tolerance:e}"), &program, &all);
+    }
 }

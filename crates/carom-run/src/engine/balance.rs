@@ -75,11 +75,11 @@ fn by_tree(rows: usize, columns: usize, e: impl Fn(usize, usize) -> Option<i32>)
     let mut r: Vec<i32> = r.into_iter().map(|x| x.unwrap_or(0)).collect();
     let mut c: Vec<i32> = c.into_iter().map(|x| x.unwrap_or(0)).collect();
     for _ in 0..2 {
-        for i in 0..rows {
-            r[i] -= (0..columns).filter_map(|j| Some(e(i, j)? + r[i] + c[j])).max().unwrap_or(0);
+        for (i, own) in r.iter_mut().enumerate() {
+            *own -= c.iter().enumerate().filter_map(|(j, c)| Some(e(i, j)? + *own + c)).max().unwrap_or(0);
         }
-        for j in 0..columns {
-            c[j] -= (0..rows).filter_map(|i| Some(e(i, j)? + r[i] + c[j])).max().unwrap_or(0);
+        for (j, own) in c.iter_mut().enumerate() {
+            *own -= r.iter().enumerate().filter_map(|(i, r)| Some(e(i, j)? + r + *own)).max().unwrap_or(0);
         }
     }
     (r, c)

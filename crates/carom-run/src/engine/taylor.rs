@@ -307,7 +307,7 @@ pub(crate) fn far_shorter(step: f64, before: f64) -> bool {
 
 /// The unit for steps about so long: 1 where that suits, else the power of two below.
 pub(crate) fn unit_for(step: f64) -> f64 {
-    let usual = within_unit(step) || !(step >= f64::MIN_POSITIVE && step < f64::INFINITY);
+    let usual = within_unit(step) || !(f64::MIN_POSITIVE..f64::INFINITY).contains(&step);
     if usual { 1.0 } else { f64::from_bits(step.to_bits() & 0x7ff0_0000_0000_0000) }
 }
 
@@ -340,7 +340,7 @@ pub(crate) fn root(n: usize, c: f64) -> f64 {
     // number: put them below the point of 2⁵², and subtract; 0.043 (on the grid) centres the error.
     const TWO_52: u64 = 0x4330_0000_0000_0000;
     const UNIT: f64 = 1.0 / (1_u64 << 40) as f64;
-    const CENTRE: f64 = 1023.0 - 47_278_999_994_u64 as f64 * UNIT;
+    const CENTRE: f64 = 1023.0 - 47_278_999_994.0 * UNIT;
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let (n, inverse) = (n as f64, 1.0 / n as f64);
     let log = (f64::from_bits((c.to_bits() >> 12) | TWO_52) - f64::from_bits(TWO_52)) * UNIT - CENTRE;
