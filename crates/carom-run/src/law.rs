@@ -112,7 +112,12 @@ impl Metric {
         let null: Vec<Vec<f64>> =
             factored.null_space.iter().filter(redundant).map(|z| z[n..].to_vec()).collect();
         let weights = if null.is_empty() { Vec::new() } else { row_weights(mass, rows) };
-        Metric { sharing: Sharing::new(null, weights), form: Form::Mass(Box::new(factored)), diagonal, rows: m }
+        Metric {
+            sharing: Sharing::new(null, weights),
+            form: Form::Mass(Box::new(factored)),
+            diagonal,
+            rows: m,
+        }
     }
 
     /// From the inverse mass H_pp, which may be singular, and the constraint rows A.

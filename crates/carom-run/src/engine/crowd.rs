@@ -48,6 +48,8 @@ pub(crate) struct Crowd<const W: usize> {
     step: Wide<W>,
     next_step: Wide<W>,
     reach: Vec<Wide<W>>,
+    /// Ranges and reach before this round, where single runs may project its states and see others instead.
+    seen: (Vec<[Wide<W>; 2]>, Vec<Wide<W>>),
     /// 1/S per state variable.
     inverses: Vec<Wide<W>>,
     /// The step, its square, …
@@ -87,6 +89,7 @@ impl<const W: usize> Crowd<W> {
             state: vec![0.0; n],
             ranges: vec![NOTHING.map(Wide::splat); n + duty.followed],
             reach: vec![Wide::ZERO; tape.recurrence.hidden.len()],
+            seen: (Vec::new(), Vec::new()),
             inverses: vec![Wide::ZERO; n],
             sides: vec![Wide::ZERO; tape.watched.len()],
             next: vec![Wide::ZERO; n],
@@ -133,6 +136,10 @@ impl<const W: usize> Crowd<W> {
         let n = self.lanes.tape.dimension;
         for i in 0..W {
             self.left.0[i] = self.end.get(i).minus(self.time.get(i)) / self.lanes.unit.0[i];
+        }
+        if !self.duty.residuals.is_empty() {
+            self.seen.0.clone_from(&self.ranges);
+            self.seen.1.clone_from(&self.reach);
         }
         self.lanes.current[n] = self.time.hi;
         self.lanes.jet(self.level);
@@ -498,11 +505,15 @@ impl<const W: usize> Crowd<W> {
         ledger.greatest.iter_mut().zip(&self.greatest).for_each(|(x, wide)| *x = wide.0[lane]);
         ledger.smooth = self.smooth[lane];
         ledger.unit = self.lanes.unit.0[lane];
+        let (ranges, reach) = match self.duty.residuals.is_empty() {
+            true => (&self.ranges, &self.reach),
+            false => (&self.seen.0, &self.seen.1),
+        };
         let extent = &mut ledger.extent;
         extent.step = self.step.0[lane];
         extent.ranges.clear();
-        extent.ranges.extend(self.ranges.iter().map(|range| range.map(|wide| wide.0[lane])));
-        extent.set_reach(&self.lanes.tape, self.reach.iter().map(|wide| wide.0[lane]));
+        extent.ranges.extend(ranges.iter().map(|range| range.map(|wide| wide.0[lane])));
+        extent.set_reach(&self.lanes.tape, reach.iter().map(|wide| wide.0[lane]));
         ledger.firmest = self.firmest.0[lane];
     }
 
