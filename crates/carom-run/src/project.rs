@@ -247,9 +247,10 @@ impl Run<'_> {
         if self.frame.layout.inverse { Metric::of_inverse(&mass, &rows) } else { Metric::new(&mass, &rows) }
     }
 
-    /// Degenerate models: all conditions at once, smallest change of (q, v).
+    /// Degenerate models: all conditions at once, smallest change of (q, v), each as a part of its own scale.
     fn project_conditions(&mut self) -> f64 {
         let n = self.size();
+        let scale = self.state_scales();
         let mut best = f64::INFINITY;
         for _ in 0..MOST_STEPS {
             let worst = self.drift();
@@ -258,14 +259,29 @@ impl Run<'_> {
             }
             best = worst;
             let target: Vec<f64> = self.frame.conditions().iter().map(|g| -g).collect();
-            let shift = Factored::new(&self.frame.condition_gradient()).solve(&target);
+            let mut gradient = self.frame.condition_gradient();
+            gradient.entries.iter_mut().zip(scale.iter().cycle()).for_each(|(g, s)| *g *= s);
+            let shift = Factored::new(&gradient).solve(&target);
             if !(largest(&shift).is_finite()) {
                 break;
             }
-            self.state[..2 * n].iter_mut().zip(&shift).for_each(|(x, d)| *x += d);
+            let shifts = shift.iter().zip(&scale).map(|(d, s)| d * s);
+            self.state[..2 * n].iter_mut().zip(shifts).for_each(|(x, d)| *x += d);
             self.look();
         }
         self.drift()
+    }
+
+    /// The scale of every component of (q, v); one without any has that of its largest companion.
+    fn state_scales(&self) -> Vec<f64> {
+        let n = self.size();
+        let half = |first: usize| {
+            let own: Vec<f64> = (first..first + n).map(|j| self.frame.state_scale(j)).collect();
+            let most = largest(&own);
+            let least = if most > 0.0 { most } else { 1.0 };
+            own.into_iter().map(move |s| if s > 0.0 { s } else { least }).collect::<Vec<f64>>()
+        };
+        [half(0), half(n)].concat()
     }
 
     /// After an impact on a degenerate model the velocities that the conditions determine follow.

@@ -3,7 +3,7 @@
 mod common;
 
 use carom_mech::Draft;
-use carom_run::{Fleet, Motion, Options, Outcome, Sampling, SimulateError, Traffic, simulate};
+use carom_run::{Fleet, Motion, Options, Outcome, Sampling, SimulateError, StopReason, Traffic, simulate};
 use common::units::{Scalable, Units, story};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -157,34 +157,28 @@ fn kind(name: &str) -> &str {
 
 #[test]
 fn slow_powers_of_ten_from_femto_to_peta_keep_what_happens() {
-    // Regular ones: amplification times rounding stays far below what is compared.
-    let models = [
-        "bouncing_mass",
-        "ball_restitution",
-        "ball_on_incline",
-        "pendulum_wall",
-        "kepler_wall_lagrangian",
-        "elastic_pendulum_cartesian",
-        "relativistic_bounce",
-        "charged_particle_hamiltonian",
-        "rolling_disk",
-        "slider_crank",
-        "massless_node",
-        "vibrating_table",
-        "quartic",
-    ];
-    let mut failures = Vec::new();
+    let (mut failures, mut chaotic) = (Vec::new(), 0);
     for (name, model) in gallery() {
-        if !models.contains(&name.as_str()) {
-            continue;
-        }
         let one = Units::each(&model, |_| 1.0);
         let mut options = model.in_units(&one);
         options.sensitivity = true;
         let motion = simulate(&model.program, &options).unwrap();
         // The last of infinitely many impacts are as high as rounding: their own speeds know few digits.
         let last_bounces = if motion.contacts.iter().any(|c| c.zeno) { 1e4 } else { 1.0 };
-        let amplification = motion.audit.amplification.unwrap_or(1.0).max(1.0) * last_bounces;
+        let amplification = motion.audit.amplification.unwrap_or(f64::INFINITY).max(1.0) * last_bounces;
+        // Between walls that close, the n-th gap is as wide as 1/n of the first and crossed in 1/n² of the time: what is known of
+        // where a bounce is falls like 1/n².
+        let closing = if motion.stop.reason == StopReason::Squeezed {
+            (motion.impacts.len() as f64).powi(2)
+        } else {
+            1.0
+        };
+        let amplification = amplification * closing;
+        // Beyond this what happens is for rounding to decide.
+        if amplification * f64::EPSILON >= 1e-3 {
+            chaotic += 1;
+            continue;
+        }
         // A number is known to rounding of the largest of its kind.
         let numbers = model.numbers(&motion, &one);
         let mut sizes: HashMap<&str, f64> = HashMap::new();
@@ -204,9 +198,16 @@ fn slow_powers_of_ten_from_femto_to_peta_keep_what_happens() {
         ] {
             let ten = |power: i32| 10f64.powi(power);
             let units = Units::common(&model, ten(length), ten(time), ten(energy), ten(length));
+            // A sample at the very instant of an impact may come before or after it.
+            let at_impact = |name: &str| {
+                let sample = name.rsplit_once("at sample ").and_then(|(_, k)| k.parse::<usize>().ok());
+                let near =
+                    |t: f64| motion.impacts.iter().any(|i| (i.time - t).abs() <= 1e-13 * motion.stop.time);
+                sample.is_some_and(|k| near(motion.time[k]))
+            };
             let same = |name: &str, x: f64, y: f64| {
                 // Outputs may be residuals, zero but for rounding; what they are made of is compared.
-                if kind(name) == "output" {
+                if kind(name) == "output" || at_impact(name) {
                     return true;
                 }
                 (x - y).abs() <= 1e-12 * amplification * sizes[kind(name)] || (x.is_nan() && y.is_nan())
@@ -219,6 +220,7 @@ fn slow_powers_of_ten_from_femto_to_peta_keep_what_happens() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(chaotic < 10, "{chaotic} models say nothing");
 }
 
 // ---- many at once ----------------------------------------------------------------------------------------------
