@@ -223,6 +223,54 @@ fn slow_powers_of_ten_from_femto_to_peta_keep_what_happens() {
     assert!(chaotic < 10, "{chaotic} models say nothing");
 }
 
+// ---- another origin ---------------------------------------------------------------------------------------------
+
+/// Which walls were hit, repeats on one wall counted once: how many bounces of an endless series are seen depends on rounding,
+/// and that on where zero is. Then the contacts.
+fn sequence(motion: &Motion) -> (Vec<Vec<usize>>, Vec<(usize, bool)>) {
+    let mut walls: Vec<Vec<usize>> = motion.impacts.iter().map(|i| i.walls.clone()).collect();
+    walls.dedup();
+    (walls, motion.contacts.iter().map(|c| (c.wall, c.to.is_some())).collect())
+}
+
+#[test]
+fn slow_counted_from_another_origin_the_same_happens() {
+    let (mut failures, mut compared) = (Vec::new(), 0);
+    for (name, model) in gallery() {
+        let mut options = model.in_units(&Units::each(&model, |_| 1.0));
+        options.sensitivity = true;
+        let plain = simulate(&model.program, &options).unwrap();
+        // Seen from `origin` the state is known to rounding of that.
+        let known = plain.audit.amplification.unwrap_or(f64::INFINITY).max(1.0) * 1000.0 * f64::EPSILON;
+        if known >= 1e-3 || plain.stop.reason != StopReason::Reached {
+            continue;
+        }
+        compared += 1;
+        for origin in [10.0, 1000.0] {
+            let mut options = model.in_units(&Units::shifted(&model, origin));
+            let first = |signal: &carom_run::Signal| signal.values[0];
+            options.start.position = plain.position.iter().map(|s| Some(first(s) + origin)).collect();
+            options.start.velocity = plain.velocity.iter().map(|s| Some(first(s))).collect();
+            options.start.momentum = plain.momentum.iter().map(|s| Some(first(s))).collect();
+            match simulate(&model.program, &options) {
+                Ok(shifted)
+                    if sequence(&shifted) == sequence(&plain) && shifted.stop.reason == plain.stop.reason => {
+                }
+                Ok(shifted) => failures.push(format!(
+                    "{name} from {origin}: {:?} and {:?}, {:?} became {:?}",
+                    plain.stop,
+                    shifted.stop,
+                    sequence(&plain),
+                    sequence(&shifted)
+                )),
+                Err(e) => failures.push(format!("{name} from {origin}: {e}")),
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(compared > 25, "only {compared} models say anything");
+}
+
 // ---- many at once ----------------------------------------------------------------------------------------------
 
 struct Queue {

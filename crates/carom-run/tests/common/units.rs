@@ -2,7 +2,7 @@
 //! parameters, so that one program serves all units.
 //!
 //! ```text
-//! q̃ = λ q    t̃ = β t    ṽ = λ/β v    L̃ = κ L    p̃ = κβ/λ p    Q̃ = κ/λ Q    R̃ = κ/β R    gap, row: δ times
+//! q̃ = λ q + o    t̃ = β t    ṽ = λ/β v    L̃ = κ L    p̃ = κβ/λ p    Q̃ = κ/λ Q    R̃ = κ/β R    gap, row: δ times
 //! ```
 
 use carom_expr::Expr;
@@ -32,9 +32,16 @@ pub struct Units {
     pub gaps: Vec<f64>,
     pub rows: Vec<f64>,
     pub events: Vec<f64>,
+    /// Where the old zero of each coordinate is.
+    pub origins: Vec<f64>,
 }
 
 impl Units {
+    /// The author's, each coordinate counted from elsewhere.
+    pub fn shifted(of: &Scalable, origin: f64) -> Units {
+        Units { origins: vec![origin; of.coordinates], ..Units::each(of, |_| 1.0) }
+    }
+
     /// The same factor for all coordinates, another for time, energy, and everything else.
     pub fn common(of: &Scalable, length: f64, time: f64, energy: f64, gap: f64) -> Units {
         Units {
@@ -44,6 +51,7 @@ impl Units {
             gaps: vec![gap; of.walls],
             rows: vec![gap; of.holonomic.len()],
             events: vec![gap; of.events],
+            origins: vec![0.0; of.coordinates],
         }
     }
 
@@ -61,12 +69,14 @@ impl Units {
             gaps: take(of.walls),
             rows: take(of.holonomic.len()),
             events: take(of.events),
+            origins: vec![0.0; of.coordinates],
         }
     }
 
     fn list(&self) -> impl Iterator<Item = f64> {
         let one = [self.time, self.energy];
-        self.lengths.iter().chain(&self.gaps).chain(&self.rows).chain(&self.events).copied().chain(one)
+        let others = self.gaps.iter().chain(&self.rows).chain(&self.events);
+        self.lengths.iter().chain(&self.origins).chain(others).copied().chain(one)
     }
 }
 
@@ -88,6 +98,7 @@ impl Scalable {
         let (coordinates, walls, events) = (model.coordinates.len(), model.walls.len(), model.events.len());
         let rows = model.rows.len();
         let lambda = several(&mut model, "length", coordinates);
+        let origins = several(&mut model, "origin", coordinates);
         let gaps = several(&mut model, "gap", walls);
         let row_units = several(&mut model, "row", rows);
         let whens = several(&mut model, "event", events);
@@ -96,12 +107,13 @@ impl Scalable {
         // Old symbols in new ones.
         let mut old = vec![(model.time, dag.div(model.time, beta))];
         let (mut rate, mut momentum) = (Vec::new(), Vec::new());
-        for (c, &l) in model.coordinates.iter().zip(&lambda) {
+        for ((c, &l), &origin) in model.coordinates.iter().zip(&lambda).zip(&origins) {
             let per = dag.div(beta, l);
             let second = dag.mul(per, beta);
             let turned = dag.mul(kappa, beta);
             let p = dag.div(l, turned);
-            old.push((c.position, dag.div(c.position, l)));
+            let from_origin = dag.sub(c.position, origin);
+            old.push((c.position, dag.div(from_origin, l)));
             old.push((c.velocity, dag.mul(c.velocity, per)));
             old.push((c.acceleration, dag.mul(c.acceleration, second)));
             old.push((c.momentum, dag.mul(c.momentum, p)));
@@ -113,48 +125,56 @@ impl Scalable {
         let force: Vec<Expr> = lambda.iter().map(|&l| dag.div(kappa, l)).collect();
         let power = dag.mul(kappa, beta_inverse);
         let second: Vec<Expr> = rate.iter().map(|&r| dag.mul(r, beta_inverse)).collect();
-        let mut times = |e: &mut Expr, factor: Expr| {
+        let zero = dag.zero();
+        let mut moved = |e: &mut Expr, factor: Expr, origin: Expr| {
             let inner = dag.substitute(*e, &old);
-            *e = dag.mul(inner, factor);
+            let product = dag.mul(inner, factor);
+            *e = dag.add(product, origin);
         };
         match &mut model.physics {
             Physics::Energies { kinetic, potential } => {
-                times(kinetic, kappa);
-                times(potential, kappa);
+                moved(kinetic, kappa, zero);
+                moved(potential, kappa, zero);
             }
-            Physics::Lagrangian(e) | Physics::Hamiltonian(e) => times(e, kappa),
+            Physics::Lagrangian(e) | Physics::Hamiltonian(e) => moved(e, kappa, zero),
         }
-        model.walls.iter_mut().zip(&gaps).for_each(|(wall, d)| times(&mut wall.gap, *d));
-        model.rows.iter_mut().zip(&row_units).for_each(|(row, d)| times(&mut row.expr, *d));
+        model.walls.iter_mut().zip(&gaps).for_each(|(wall, d)| moved(&mut wall.gap, *d, zero));
+        model.rows.iter_mut().zip(&row_units).for_each(|(row, d)| moved(&mut row.expr, *d, zero));
         for (event, d) in model.events.iter_mut().zip(&whens) {
-            times(&mut event.when, *d);
-            event.only_if.iter_mut().for_each(|e| times(e, *d));
+            moved(&mut event.when, *d, zero);
+            event.only_if.iter_mut().for_each(|e| moved(e, *d, zero));
             let Action::Set(list) = &mut event.action else { continue };
             for (symbol, value) in list {
                 for (i, c) in model.coordinates.iter().enumerate() {
-                    let own = [(c.position, lambda[i]), (c.velocity, rate[i]), (c.momentum, momentum[i])];
-                    own.into_iter().filter(|(s, _)| s == symbol).for_each(|(_, factor)| times(value, factor));
+                    let own = [
+                        (c.position, lambda[i], origins[i]),
+                        (c.velocity, rate[i], zero),
+                        (c.momentum, momentum[i], zero),
+                    ];
+                    own.into_iter().filter(|o| o.0 == *symbol).for_each(|(_, f, o)| moved(value, f, o));
                 }
             }
         }
         for f in &mut model.forces {
             match &mut f.kind {
                 ForceKind::Point { at, vector } => {
-                    at.iter_mut().for_each(|r| times(r, one));
-                    vector.iter_mut().for_each(|f| times(f, kappa));
+                    at.iter_mut().for_each(|r| moved(r, one, zero));
+                    vector.iter_mut().for_each(|f| moved(f, kappa, zero));
                 }
-                ForceKind::Generalized(parts) => parts.iter_mut().zip(&force).for_each(|(q, f)| times(q, *f)),
+                ForceKind::Generalized(parts) => {
+                    parts.iter_mut().zip(&force).for_each(|(q, f)| moved(q, *f, zero))
+                }
             }
         }
-        model.dissipation.iter_mut().for_each(|r| times(r, power));
+        model.dissipation.iter_mut().for_each(|r| moved(r, power, zero));
         for (i, c) in model.coordinates.iter_mut().enumerate() {
             if let Some(driven) = &mut c.driven {
-                times(&mut driven.position, lambda[i]);
-                times(&mut driven.velocity, rate[i]);
-                times(&mut driven.acceleration, second[i]);
+                moved(&mut driven.position, lambda[i], origins[i]);
+                moved(&mut driven.velocity, rate[i], zero);
+                moved(&mut driven.acceleration, second[i], zero);
             }
         }
-        model.outputs.iter_mut().for_each(|o| times(&mut o.expr, one));
+        model.outputs.iter_mut().for_each(|o| moved(&mut o.expr, one, zero));
         let holonomic = model.rows.iter().map(|r| r.kind == RowKind::Holonomic).collect();
         let mechanics = derive(model).unwrap_or_else(|e| panic!("{e:?}"));
         let program = Program::compile(&mechanics).unwrap();
@@ -178,6 +198,9 @@ impl Scalable {
                 }
             };
             times(&mut options.start.position, *l);
+            if let Some(Some(x)) = options.start.position.get_mut(i) {
+                *x += units.origins[i];
+            }
             times(&mut options.start.velocity, l / units.time);
             times(&mut options.start.momentum, units.energy * units.time / l);
         }
@@ -186,7 +209,7 @@ impl Scalable {
 
     /// Every number of a motion, turned back into the author's units, with its name.
     pub fn numbers(&self, motion: &Motion, units: &Units) -> Vec<(String, f64)> {
-        let Units { lengths, time, energy, gaps, rows, .. } = units;
+        let Units { lengths, time, energy, gaps, rows, origins, .. } = units;
         let mut all: Vec<(String, f64)> = vec![("stop".into(), motion.stop.time / time)];
         all.extend(motion.time.iter().map(|t| ("time".to_owned(), t / time)));
         let mut signals = |list: &[carom_run::Signal], what: &str, factor: &dyn Fn(usize) -> f64| {
@@ -197,7 +220,17 @@ impl Scalable {
             }
         };
         let row = |i: usize| if self.holonomic[i] { rows[i] } else { rows[i] * time };
-        signals(&motion.position, "position", &|i| lengths[i]);
+        let position: Vec<carom_run::Signal> = motion
+            .position
+            .iter()
+            .cloned()
+            .zip(origins)
+            .map(|(mut s, o)| {
+                s.values.iter_mut().for_each(|x| *x -= o);
+                s
+            })
+            .collect();
+        signals(&position, "position", &|i| lengths[i]);
         signals(&motion.velocity, "velocity", &|i| lengths[i] / time);
         signals(&motion.momentum, "momentum", &|i| energy * time / lengths[i]);
         signals(&motion.multiplier, "multiplier", &|i| energy / row(i));
@@ -218,7 +251,7 @@ impl Scalable {
                 add("reaction impulse", x / (energy * time / row(i)));
             }
             for (i, l) in lengths.iter().enumerate() {
-                add("position", impact.position[i] / l);
+                add("position", (impact.position[i] - origins[i]) / l);
                 add("velocity before", impact.velocity_before[i] / (l / time));
                 add("velocity after", impact.velocity_after[i] / (l / time));
             }
@@ -234,7 +267,7 @@ impl Scalable {
         for (n, e) in motion.events.iter().enumerate() {
             all.push((format!("time of event {n}"), e.time / time));
             for (i, l) in lengths.iter().enumerate() {
-                all.push((format!("position at event {n}"), e.position[i] / l));
+                all.push((format!("position at event {n}"), (e.position[i] - origins[i]) / l));
                 all.push((format!("velocity at event {n}"), e.velocity[i] / (l / time)));
             }
         }
