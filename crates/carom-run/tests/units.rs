@@ -155,72 +155,88 @@ fn kind(name: &str) -> &str {
     name.split(' ').next().unwrap_or(name)
 }
 
+/// What differs in units from 1e-15 to 1e15; nothing is said of motions in which rounding decides what happens.
+fn differences_in_powers_of_ten(name: &str, model: &Scalable) -> Option<Vec<String>> {
+    let mut failures = Vec::new();
+    let one = Units::each(model, |_| 1.0);
+    let mut options = model.in_units(&one);
+    options.sensitivity = true;
+    let motion = simulate(&model.program, &options).unwrap();
+    // The last of infinitely many impacts are as high as rounding: their own speeds know few digits.
+    let last_bounces = if motion.contacts.iter().any(|c| c.zeno) { 1e4 } else { 1.0 };
+    let amplification = motion.audit.amplification.unwrap_or(f64::INFINITY).max(1.0) * last_bounces;
+    // Between walls that close, the n-th gap is as wide as 1/n of the first and crossed in 1/n² of the time: what is known of
+    // where a bounce is falls like 1/n².
+    let closing =
+        if motion.stop.reason == StopReason::Squeezed { (motion.impacts.len() as f64).powi(2) } else { 1.0 };
+    let amplification = amplification * closing;
+    // Beyond this what happens is for rounding to decide.
+    if amplification * f64::EPSILON >= 1e-3 {
+        return None;
+    }
+    // A number is known to rounding of the largest of its kind.
+    let numbers = model.numbers(&motion, &one);
+    let mut sizes: HashMap<&str, f64> = HashMap::new();
+    for (name, x) in &numbers {
+        let size = sizes.entry(kind(name)).or_default();
+        *size = size.max(x.abs());
+    }
+    for (length, time, energy) in [
+        (-15, 0, 0),
+        (15, 0, 0),
+        (0, -15, 0),
+        (0, 15, 0),
+        (0, 0, -15),
+        (0, 0, 15),
+        (-10, -12, 7),
+        (9, 14, -13),
+    ] {
+        let ten = |power: i32| 10f64.powi(power);
+        let units = Units::common(model, ten(length), ten(time), ten(energy), ten(length));
+        // A sample at the very instant of an impact may come before or after it.
+        let at_impact = |name: &str| {
+            let sample = name.rsplit_once("at sample ").and_then(|(_, k)| k.parse::<usize>().ok());
+            let near = |t: f64| motion.impacts.iter().any(|i| (i.time - t).abs() <= 1e-13 * motion.stop.time);
+            sample.is_some_and(|k| near(motion.time[k]))
+        };
+        let same = |name: &str, x: f64, y: f64| {
+            // Outputs may be residuals, zero but for rounding; what they are made of is compared.
+            if kind(name) == "output" || at_impact(name) {
+                return true;
+            }
+            (x - y).abs() <= 1e-12 * amplification * sizes[kind(name)] || (x.is_nan() && y.is_nan())
+        };
+        if let Some(difference) = difference(model, &units, same) {
+            failures.push(format!(
+                "{name} in units of 1e{length}, 1e{time}, 1e{energy}, amplified {amplification:.1e}: {difference}"
+            ));
+        }
+    }
+    Some(failures)
+}
+
 #[test]
 fn slow_powers_of_ten_from_femto_to_peta_keep_what_happens() {
+    let all = gallery();
     let (mut failures, mut chaotic) = (Vec::new(), 0);
-    for (name, model) in gallery() {
-        let one = Units::each(&model, |_| 1.0);
-        let mut options = model.in_units(&one);
-        options.sensitivity = true;
-        let motion = simulate(&model.program, &options).unwrap();
-        // The last of infinitely many impacts are as high as rounding: their own speeds know few digits.
-        let last_bounces = if motion.contacts.iter().any(|c| c.zeno) { 1e4 } else { 1.0 };
-        let amplification = motion.audit.amplification.unwrap_or(f64::INFINITY).max(1.0) * last_bounces;
-        // Between walls that close, the n-th gap is as wide as 1/n of the first and crossed in 1/n² of the time: what is known of
-        // where a bounce is falls like 1/n².
-        let closing = if motion.stop.reason == StopReason::Squeezed {
-            (motion.impacts.len() as f64).powi(2)
-        } else {
-            1.0
-        };
-        let amplification = amplification * closing;
-        // Beyond this what happens is for rounding to decide.
-        if amplification * f64::EPSILON >= 1e-3 {
-            chaotic += 1;
-            continue;
-        }
-        // A number is known to rounding of the largest of its kind.
-        let numbers = model.numbers(&motion, &one);
-        let mut sizes: HashMap<&str, f64> = HashMap::new();
-        for (name, x) in &numbers {
-            let size = sizes.entry(kind(name)).or_default();
-            *size = size.max(x.abs());
-        }
-        for (length, time, energy) in [
-            (-15, 0, 0),
-            (15, 0, 0),
-            (0, -15, 0),
-            (0, 15, 0),
-            (0, 0, -15),
-            (0, 0, 15),
-            (-10, -12, 7),
-            (9, 14, -13),
-        ] {
-            let ten = |power: i32| 10f64.powi(power);
-            let units = Units::common(&model, ten(length), ten(time), ten(energy), ten(length));
-            // A sample at the very instant of an impact may come before or after it.
-            let at_impact = |name: &str| {
-                let sample = name.rsplit_once("at sample ").and_then(|(_, k)| k.parse::<usize>().ok());
-                let near =
-                    |t: f64| motion.impacts.iter().any(|i| (i.time - t).abs() <= 1e-13 * motion.stop.time);
-                sample.is_some_and(|k| near(motion.time[k]))
-            };
-            let same = |name: &str, x: f64, y: f64| {
-                // Outputs may be residuals, zero but for rounding; what they are made of is compared.
-                if kind(name) == "output" || at_impact(name) {
-                    return true;
-                }
-                (x - y).abs() <= 1e-12 * amplification * sizes[kind(name)] || (x.is_nan() && y.is_nan())
-            };
-            if let Some(difference) = difference(&model, &units, same) {
-                failures.push(format!(
-                    "{name} in units of 1e{length}, 1e{time}, 1e{energy}, amplified {amplification:.1e}: {difference}"
-                ));
-            }
+    for (name, model) in &all {
+        match differences_in_powers_of_ten(name, model) {
+            Some(differences) => failures.extend(differences),
+            None => chaotic += 1,
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(chaotic < 10, "{chaotic} models say nothing");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn random_models_in_powers_of_ten_move_alike(c in prop::collection::vec(-1.0f64..1.0, 9)) {
+        let model = of_text(&random_model(&c));
+        prop_assert_eq!(differences_in_powers_of_ten("random", &model).unwrap_or_default(), Vec::<String>::new());
+    }
 }
 
 // ---- another origin ---------------------------------------------------------------------------------------------
