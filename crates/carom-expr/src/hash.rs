@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map whose behaviour is the same in every run. Its iteration order is never used for results.
-pub(crate) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
 /// Odd and without structure: the fractional part of the golden ratio in 64 bits.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// State of the hash.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Mix(u64);
+pub struct Mix(u64);
 
 impl Mix {
     /// Takes in one word.

@@ -29,6 +29,7 @@ mod trig;
 
 pub use dag::{Constant, Dag, Expr, Function, Node, Symbol};
 pub use evaluate::evaluate_function;
+pub use hash::FastMap;
 pub use number::Rational;
 pub use parse::{Name, Problem, Span, parse};
 pub use print::{Code, Language, Printer, Style, Term};

@@ -10,8 +10,7 @@ use super::elimination::Elimination;
 use super::recurrence::Recurrence;
 use super::system::{CompileError, LinearBlock, System};
 use super::tape::{Block, ConstantOp, Linear, ONE, Op, Product, Row, Slot, Start, Tape, Value, ZERO};
-use carom_expr::{Constant, Dag, Expr, Function, Node, Rational};
-use std::collections::HashMap;
+use carom_expr::{Constant, Dag, Expr, FastMap, Function, Node, Rational};
 
 /// A summand: c, c·a or c·a·b.
 enum Term {
@@ -41,11 +40,11 @@ const LARGE: i64 = 7;
 
 struct Lowering<'d> {
     dag: &'d Dag,
-    values: HashMap<Expr, Value>,
-    shared: HashMap<Shared, Row>,
-    uses: HashMap<Expr, u32>,
+    values: FastMap<Expr, Value>,
+    shared: FastMap<Shared, Row>,
+    uses: FastMap<Expr, u32>,
     constants: Vec<ConstantOp>,
-    constant_keys: HashMap<String, Slot>,
+    constant_keys: FastMap<String, Slot>,
     ops: Vec<Op>,
     rows: Row,
     blocks: Vec<Block>,
@@ -63,11 +62,11 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
     }
     let mut low = Lowering {
         dag,
-        values: HashMap::new(),
-        shared: HashMap::new(),
-        uses: HashMap::new(),
+        values: FastMap::default(),
+        shared: FastMap::default(),
+        uses: FastMap::default(),
         constants: vec![ConstantOp::Number(0.0), ConstantOp::Number(1.0)],
-        constant_keys: HashMap::new(),
+        constant_keys: FastMap::default(),
         ops: Vec::new(),
         rows: 0,
         blocks: Vec::new(),

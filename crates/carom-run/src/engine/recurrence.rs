@@ -22,7 +22,7 @@
 use super::alike;
 use super::hidden::{Hidden, Kind};
 use super::tape::{ConstantOp, ONE, Op, Row, Slot, Tape, Value};
-use std::collections::HashMap;
+use carom_expr::FastMap;
 use std::ops::Range;
 
 /// No row: the factor 1.
@@ -119,7 +119,7 @@ pub(crate) struct Recurrence {
     /// What can hide from its own series.
     pub hidden: Vec<Hidden>,
     /// Which row each Euler derivative belongs to.
-    euler: HashMap<Row, Row>,
+    euler: FastMap<Row, Row>,
 }
 
 impl Recurrence {
@@ -322,7 +322,7 @@ impl Recurrence {
 /// because the order of the operands decides how a sum is rounded.
 fn orient(pairs: &mut [Pair]) {
     // Pairs not yet matched, by operand, earliest last.
-    let mut waiting: HashMap<Row, Vec<usize>> = HashMap::new();
+    let mut waiting: FastMap<Row, Vec<usize>> = FastMap::default();
     for (i, pair) in pairs.iter().enumerate().rev() {
         waiting.entry(pair.a).or_default().push(i);
         if pair.b != pair.a {
