@@ -448,7 +448,15 @@ impl<'a> Builder<'a> {
             ScalarKind::Float | ScalarKind::Integer(IntegerRadix::Dec) => Value::Number(text, range),
             ScalarKind::Integer(radix) => match u64::from_str_radix(&text, radix.value()) {
                 Ok(value) => Value::Number(value.to_string(), range),
-                Err(_) => Value::Broken(range),
+                Err(_) => {
+                    let what = self.source.text.get(range.clone()).unwrap_or_default();
+                    self.problems.push(
+                        Diagnostic::error(format!("`{what}` is no whole number that fits 64 bits"))
+                            .at(self.source.place(range.clone()))
+                            .with_hint("write it in decimal digits"),
+                    );
+                    Value::Broken(range)
+                }
             },
         }
     }
