@@ -47,7 +47,7 @@ pub fn run(args: &Run) -> Result<u8, Failure> {
         }
     }
     if args.json {
-        write::json(&table::json(&motion, model))?;
+        write::json(&table::json(&motion))?;
     } else if !args.model.quiet {
         write::stdout(&summary(&motion, model, Paint::stdout()))?;
     }
@@ -87,7 +87,7 @@ fn save(output: &str, motion: &Motion, model: &Model) -> Result<Vec<String>, Fai
     let happenings = table::happenings(motion, model);
     let mut files = vec![output.to_owned()];
     match form(output)? {
-        Form::Json => write::file(output, table::json(motion, model).as_bytes())?,
+        Form::Json => write::file(output, table::json(motion).as_bytes())?,
         Form::Npz => {
             let bytes = table::npz(&[("", &samples), ("impacts.", &happenings)]).map_err(Failure::File)?;
             write::file(output, &bytes)?;

@@ -48,6 +48,7 @@
 //! | `impact`, `strike`, `contact`, `hold`, `zeno`, `squeeze` | what happens at walls |
 //! | `fleet` | many simulations side by side |
 //! | `sensitivity` | how much errors grow |
+//! | `serialize` | a motion as data, with feature `serde` |
 
 mod audit;
 mod bernstein;
@@ -78,6 +79,8 @@ pub mod roots;
 mod run;
 mod sample;
 mod sensitivity;
+#[cfg(feature = "serde")]
+mod serialize;
 pub mod several;
 mod simulate;
 mod squeeze;

@@ -1,10 +1,17 @@
 //! The result of a simulation: plain records, in model order. "Why it stopped" is part of the result.
+//!
+//! Records hold indices, so that a million of them cost no million names; [`Names`] says what they stand for.
+
+use carom_mech::Mechanics;
+use std::sync::Arc;
 
 /// A simulated motion.
 #[derive(Clone, Debug, Default)]
 pub struct Motion {
     /// Name of the model.
     pub model: String,
+    /// What the indices of its records stand for.
+    pub names: Arc<Names>,
     /// Why and when it ended.
     pub stop: Stop,
     /// Sample times.
@@ -56,6 +63,37 @@ impl Motion {
         self.audit = Audit::default();
         self.end = End::default();
         self.stop = Stop::default();
+    }
+}
+
+/// Names in model order: what the indices of records stand for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Names {
+    /// Every coordinate, driven ones included.
+    pub coordinates: Vec<String>,
+    /// The driven ones.
+    pub driven: Vec<String>,
+    /// Walls.
+    pub walls: Vec<String>,
+    /// Constraint rows.
+    pub rows: Vec<String>,
+    /// User events.
+    pub events: Vec<String>,
+}
+
+impl Names {
+    /// The names of a model.
+    pub fn of(mechanics: &Mechanics) -> Names {
+        let model = &mechanics.model;
+        let driven = model.coordinates.iter().filter(|c| c.driven.is_some());
+        Names {
+            coordinates: model.coordinates.iter().map(|c| c.name.clone()).collect(),
+            driven: driven.map(|c| c.name.clone()).collect(),
+            walls: model.walls.iter().map(|w| w.name.clone()).collect(),
+            rows: model.rows.iter().map(|r| r.name.clone()).collect(),
+            events: model.events.iter().map(|e| e.name.clone()).collect(),
+        }
     }
 }
 

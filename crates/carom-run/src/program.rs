@@ -14,6 +14,7 @@
 use crate::engine::{CompileError, Flow, LinearBlock, System, Tape};
 use crate::frame::Layout;
 use crate::input::Curve;
+use crate::motion::Names;
 use crate::rewrite::rewrite;
 use crate::switching::{Surface, split};
 use carom_expr::{Dag, Expr, Rational};
@@ -27,6 +28,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub struct Program {
     /// The mechanics it was made from; piecewise functions and table inputs are replaced.
     pub(crate) mechanics: Mechanics,
+    /// What the indices of results stand for.
+    pub(crate) names: Arc<Names>,
     pub(crate) layout: Layout,
     /// What the frame evaluates.
     values: Vec<Expr>,
@@ -165,6 +168,7 @@ impl Program {
             held: mechanics.walls.iter().map(|_| OnceLock::new()).collect(),
             held_row: None,
             legs,
+            names: Arc::new(Names::of(&mechanics)),
             mechanics,
         })
     }

@@ -361,6 +361,7 @@ impl Run<'_> {
     /// Ends the motion: last samples, open contacts, audit.
     fn finish(&mut self, halt: Halt) -> Motion {
         self.motion.model.clone_from(&self.base.mechanics.model.name);
+        self.motion.names = Arc::clone(&self.base.names);
         self.sample_last();
         let end = self.time.value();
         // A contact that would begin after the end was not reached.

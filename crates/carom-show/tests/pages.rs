@@ -16,7 +16,7 @@ fn a_page_of_a_bouncing_ball_is_written_for_the_browser() {
     let (mechanics, motion) = stage::ball(1201);
     let html = page::html(&mechanics, &motion, &[]).expect("a page");
     save("ball.html", &html);
-    save("ball.json", &carom_show::table::json(&motion, &mechanics.model));
+    save("ball.json", &carom_show::table::json(&motion));
     assert!(html.len() < 500_000, "{} bytes", html.len());
     assert!(!html.contains("{{") && !html.contains("http://") && !html.contains("https://"));
 }

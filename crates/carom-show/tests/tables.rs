@@ -17,7 +17,7 @@ fn every_table_format_is_written_for_the_independent_readers() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tables");
     std::fs::create_dir_all(&directory).expect("a writable target directory");
     let write = |name: &str, bytes: &[u8]| std::fs::write(directory.join(name), bytes).expect("writable");
-    write("ball.json", table::json(&motion, model).as_bytes());
+    write("ball.json", table::json(&motion).as_bytes());
     write("ball.csv", &table::csv(&samples));
     write("ball.impacts.csv", &table::csv(&happenings));
     write("ball.npz", &npz);
@@ -28,7 +28,7 @@ fn every_table_format_is_written_for_the_independent_readers() {
 #[test]
 fn json_has_the_fields_of_the_contract_in_their_order() {
     let (mechanics, motion) = stage::ball(5);
-    let text = table::json(&motion, &mechanics.model);
+    let text = table::json(&motion);
     let fields = [
         "model",
         "stop",
@@ -63,7 +63,7 @@ fn json_has_the_fields_of_the_contract_in_their_order() {
 fn numbers_that_are_not_finite_are_null_in_json_and_missing_in_csv() {
     let (mechanics, mut motion) = stage::ball(3);
     motion.energy = vec![f64::NAN, f64::INFINITY, -0.0];
-    let text = table::json(&motion, &mechanics.model);
+    let text = table::json(&motion);
     assert!(text.contains("\"energy\": [null, null, -0.0]"));
     let csv = String::from_utf8(table::csv(&table::samples(&motion, &mechanics.model))).expect("utf-8");
     assert_eq!(csv.lines().next(), Some("time,x,y,x',y',p_x,p_y,hamiltonian,energy,f.floor,gap.floor,speed"));
@@ -88,7 +88,7 @@ fn a_motion_without_samples_still_makes_tables() {
     assert_eq!(table::csv(&samples), b"time,hamiltonian,energy\n");
     assert!(table::parquet(&samples).starts_with(b"PAR1"));
     assert!(table::npz(&[("", &samples)]).is_ok());
-    assert!(table::json(&motion, &mechanics.model).contains("\"time\": []"));
+    assert!(table::json(&motion).contains("\"time\": []"));
 }
 
 #[test]
@@ -97,12 +97,7 @@ fn the_same_motion_gives_the_same_bytes() {
     let (again, motion_again) = stage::ball(50);
     let bytes = |m: &carom_mech::Mechanics, motion: &carom_run::Motion| {
         let t = table::samples(motion, &m.model);
-        (
-            table::csv(&t),
-            table::npz(&[("", &t)]).expect("small"),
-            table::parquet(&t),
-            table::json(motion, &m.model),
-        )
+        (table::csv(&t), table::npz(&[("", &t)]).expect("small"), table::parquet(&t), table::json(motion))
     };
     assert_eq!(bytes(&mechanics, &motion), bytes(&again, &motion_again));
 }

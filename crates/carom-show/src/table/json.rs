@@ -1,173 +1,168 @@
-//! A motion as one JSON object: the contract of `carom run --json`. Field names and their order are fixed, numbers are the
-//! shortest that read back to the same double, and what is not finite is `null`.
+//! A motion as one JSON object: the contract of `carom run --json`.
+//!
+//! What is written is the serialisation of [`Motion`]; here is only how it is laid out: one line per field of the object
+//! and per record of a list, numbers in the shortest form that reads back to the same double, `null` for what is not
+//! finite, `<` escaped so that a text can stand inside a page's script.
 
-use carom_mech::Model;
-use carom_run::{Motion, Signal};
-use std::fmt::Write;
+use carom_run::Motion;
+use serde::Serialize;
+use serde_json::ser::{CharEscape, Formatter};
+use std::io::{self, Write};
+
+/// The field of the audit before which its line is broken.
+const SECOND_LINE: &[u8] = b"amplification";
 
 /// The motion as JSON, ending in a newline.
-pub fn json(motion: &Motion, model: &Model) -> String {
-    let mut o = String::new();
-    _ = write!(
-        o,
-        "{{ \"model\": {},\n  \"stop\": {{ \"reason\": {}",
-        string(&motion.model),
-        string(motion.stop.reason.name())
-    );
-    let detail = motion.stop.detail.as_deref().map_or_else(|| "null".to_string(), string);
-    _ = write!(o, ", \"time\": {}, \"detail\": {detail} }}", number(motion.stop.time));
-    field(&mut o, "time", &list(&motion.time));
-    field(&mut o, "position", &signals(&motion.position, |_, s| s.name.clone()));
-    field(&mut o, "velocity", &signals(&motion.velocity, |_, s| s.name.clone()));
-    let momentum_name = |i: usize, s: &Signal| {
-        model.coordinates.get(i).map_or_else(|| s.name.clone(), |c| c.momentum_name.clone())
-    };
-    field(&mut o, "momentum", &signals(&motion.momentum, momentum_name));
-    field(&mut o, "hamiltonian", &list(&motion.hamiltonian));
-    field(&mut o, "energy", &list(&motion.energy));
-    field(&mut o, "multiplier", &signals(&motion.multiplier, |_, s| s.name.clone()));
-    field(&mut o, "contact_force", &signals(&motion.contact_force, |_, s| s.name.clone()));
-    field(&mut o, "driving_force", &signals(&motion.driving_force, |_, s| s.name.clone()));
-    field(&mut o, "output", &signals(&motion.output, |_, s| s.name.clone()));
-    field(&mut o, "impacts", &records(motion.impacts.iter().map(|i| impact(i, model))));
-    field(&mut o, "contacts", &records(motion.contacts.iter().map(|c| contact(c, model))));
-    let graze = |g: &carom_run::Graze| {
-        format!("{{ \"time\": {}, \"wall\": {} }}", number(g.time), string(wall(model, g.wall)))
-    };
-    field(&mut o, "grazes", &records(motion.grazes.iter().map(graze)));
-    field(&mut o, "events", &records(motion.events.iter().map(|e| event(e, model))));
-    let warnings: Vec<String> = motion.warnings.iter().map(|w| string(w)).collect();
-    field(&mut o, "warnings", &format!("[{}]", warnings.join(", ")));
-    let a = &motion.audit;
-    let audit = format!(
-        "{{ \"hamiltonian_drift\": {}, \"constraint_drift\": {}, \"impact_law_residual\": {}, \
-         \"deepest_penetration\": {}, \"verdict\": \"{}\",\n             \"amplification\": {}, \"steps\": {}, \"derive_seconds\": {}, \
-         \"compile_seconds\": {}, \"simulate_seconds\": {} }}",
-        number(a.hamiltonian_drift),
-        number(a.constraint_drift),
-        number(a.impact_law_residual),
-        number(a.deepest_penetration),
-        a.verdict.name(),
-        a.amplification.map_or_else(|| "null".to_string(), number),
-        a.steps,
-        number(a.derive_seconds),
-        number(a.compile_seconds),
-        number(a.simulate_seconds),
-    );
-    field(&mut o, "audit", &audit);
-    o.push_str(" }\n");
-    o
+///
+/// ```
+/// # use carom_mech::{Draft, derive_equations};
+/// # use carom_run::{Options, Program, simulate};
+/// # let text = "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[run]\nuntil = 1";
+/// # let (model, _) = Draft::parse(text, "m.toml").0.check().unwrap();
+/// # let mechanics = derive_equations(model).unwrap();
+/// # let program = Program::compile(&mechanics).unwrap();
+/// # let motion = simulate(&program, &Options::of(&mechanics.model)).unwrap();
+/// let text = carom_show::table::json(&motion);
+/// assert!(text.starts_with("{ \"model\": \"m\",\n  \"stop\": { \"reason\": \"reached\", \"time\": 1.0, \"detail\": null },\n"));
+/// ```
+pub fn json(motion: &Motion) -> String {
+    let mut text = laid_out(motion);
+    text.push('\n');
+    text
 }
 
 /// A number in the shortest form that reads back to the same double; `null` when it is not finite.
 pub(crate) fn number(x: f64) -> String {
-    if x.is_finite() { format!("{x:?}") } else { "null".to_string() }
+    laid_out(&x)
 }
 
 /// A JSON string. `<` is escaped too, so that it can stand inside a page's script.
 pub(crate) fn string(s: &str) -> String {
-    let mut o = String::with_capacity(s.len() + 2);
-    o.push('"');
-    for c in s.chars() {
-        match c {
-            '"' => o.push_str("\\\""),
-            '\\' => o.push_str("\\\\"),
-            '\n' => o.push_str("\\n"),
-            '\r' => o.push_str("\\r"),
-            '\t' => o.push_str("\\t"),
-            '<' | '\u{2028}' | '\u{2029}' => _ = write!(o, "\\u{:04x}", u32::from(c)),
-            c if c < ' ' => _ = write!(o, "\\u{:04x}", u32::from(c)),
-            c => o.push(c),
+    laid_out(s)
+}
+
+fn laid_out<T: Serialize + ?Sized>(value: &T) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
+    // Neither writing to memory nor what is serialised here can fail: every key is a text.
+    _ = value.serialize(&mut serializer);
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// An object or list that is being written.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    list: bool,
+    filled: bool,
+    /// Its entries are records, on a line each.
+    records: bool,
+}
+
+#[derive(Default)]
+struct Layout {
+    levels: Vec<Level>,
+    /// What comes before the next key, once it is known which.
+    before_key: Option<&'static [u8]>,
+}
+
+impl Layout {
+    fn begin_key<W: ?Sized + Write>(&mut self, out: &mut W, key: &[u8]) -> io::Result<()> {
+        let Some(separator) = self.before_key.take() else { return Ok(()) };
+        let second_line = key == SECOND_LINE && self.levels.len() == 2;
+        out.write_all(if second_line { b",\n             " } else { separator })?;
+        out.write_all(b"\"")
+    }
+}
+
+impl Formatter for Layout {
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        if let Some(list) = self.levels.last_mut().filter(|level| level.list) {
+            if !list.records {
+                out.write_all(b" ")?;
+            }
+            list.records = true;
+        }
+        self.levels.push(Level::default());
+        out.write_all(b"{")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, _: &mut W, first: bool) -> io::Result<()> {
+        let top = self.levels.len() == 1;
+        if let Some(object) = self.levels.last_mut() {
+            object.filled = true;
+        }
+        self.before_key = Some(match (first, top) {
+            (true, _) => b" ",
+            (false, true) => b",\n  ",
+            (false, false) => b", ",
+        });
+        Ok(())
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(b": ")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        let filled = self.levels.pop().is_some_and(|level| level.filled);
+        out.write_all(if filled { b" }" } else { b"}" })
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.levels.push(Level { list: true, ..Level::default() });
+        out.write_all(b"[")
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        let records = self.levels.last().is_some_and(|level| level.records);
+        match (first, records) {
+            (true, _) => Ok(()),
+            (false, true) => out.write_all(b",\n    "),
+            (false, false) => out.write_all(b", "),
         }
     }
-    o.push('"');
-    o
-}
 
-fn field(o: &mut String, name: &str, value: &str) {
-    _ = write!(o, ",\n  \"{name}\": {value}");
-}
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        let records = self.levels.pop().is_some_and(|level| level.records);
+        out.write_all(if records { b" ]" } else { b"]" })
+    }
 
-fn list(values: &[f64]) -> String {
-    let mut o = String::with_capacity(values.len() * 20 + 2);
-    o.push('[');
-    for (i, &x) in values.iter().enumerate() {
-        if i > 0 {
-            o.push_str(", ");
+    fn begin_string<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        if self.before_key.is_some() { Ok(()) } else { out.write_all(b"\"") }
+    }
+
+    fn end_string<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.begin_key(out, b"")?;
+        out.write_all(b"\"")
+    }
+
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, text: &str) -> io::Result<()> {
+        self.begin_key(out, text.as_bytes())?;
+        let mut plain = 0;
+        for (i, c) in text.char_indices().filter(|(_, c)| matches!(c, '<' | '\u{2028}' | '\u{2029}')) {
+            out.write_all(&text.as_bytes()[plain..i])?;
+            write!(out, "\\u{:04x}", u32::from(c))?;
+            plain = i + c.len_utf8();
         }
-        if x.is_finite() {
-            _ = write!(o, "{x:?}");
-        } else {
-            o.push_str("null");
+        out.write_all(&text.as_bytes()[plain..])
+    }
+
+    fn write_char_escape<W: ?Sized + Write>(&mut self, out: &mut W, escape: CharEscape) -> io::Result<()> {
+        self.begin_key(out, b"")?;
+        match escape {
+            CharEscape::Quote => out.write_all(b"\\\""),
+            CharEscape::ReverseSolidus => out.write_all(b"\\\\"),
+            CharEscape::Solidus => out.write_all(b"/"),
+            CharEscape::LineFeed => out.write_all(b"\\n"),
+            CharEscape::CarriageReturn => out.write_all(b"\\r"),
+            CharEscape::Tab => out.write_all(b"\\t"),
+            CharEscape::Backspace => out.write_all(b"\\u0008"),
+            CharEscape::FormFeed => out.write_all(b"\\u000c"),
+            CharEscape::AsciiControl(byte) => write!(out, "\\u{byte:04x}"),
         }
     }
-    o.push(']');
-    o
-}
 
-fn object(entries: impl Iterator<Item = (String, String)>) -> String {
-    let entries: Vec<String> = entries.map(|(name, value)| format!("{}: {value}", string(&name))).collect();
-    if entries.is_empty() { "{}".to_string() } else { format!("{{ {} }}", entries.join(", ")) }
-}
-
-fn signals(signals: &[Signal], name: impl Fn(usize, &Signal) -> String) -> String {
-    object(signals.iter().enumerate().map(|(i, s)| (name(i, s), list(&s.values))))
-}
-
-fn records(records: impl Iterator<Item = String>) -> String {
-    let records: Vec<String> = records.collect();
-    if records.is_empty() { "[]".to_string() } else { format!("[ {} ]", records.join(",\n    ")) }
-}
-
-fn wall(model: &Model, index: usize) -> &str {
-    model.walls.get(index).map_or("", |w| &w.name)
-}
-
-fn by_coordinate(model: &Model, values: &[f64]) -> String {
-    object(model.coordinates.iter().zip(values).map(|(c, &x)| (c.name.clone(), number(x))))
-}
-
-fn impact(i: &carom_run::Impact, model: &Model) -> String {
-    let walls: Vec<String> = i.walls.iter().map(|&w| string(wall(model, w))).collect();
-    let rows = model.rows.iter().zip(&i.reaction_impulse).map(|(r, &x)| (r.name.clone(), number(x)));
-    let driven = model.coordinates.iter().filter(|c| c.driven.is_some());
-    let drives = driven.zip(&i.driving_impulse).map(|(c, &x)| (c.name.clone(), number(x)));
-    format!(
-        "{{ \"time\": {}, \"walls\": [{}], \"impulse\": {}, \"reaction_impulse\": {}, \"driving_impulse\": {}, \
-         \"gap_rate_before\": {}, \"gap_rate_after\": {}, \"position\": {}, \"velocity_before\": {}, \
-         \"velocity_after\": {}, \"hamiltonian_before\": {}, \"hamiltonian_after\": {} }}",
-        number(i.time),
-        walls.join(", "),
-        list(&i.impulse),
-        object(rows),
-        object(drives),
-        list(&i.gap_rate_before),
-        list(&i.gap_rate_after),
-        by_coordinate(model, &i.position),
-        by_coordinate(model, &i.velocity_before),
-        by_coordinate(model, &i.velocity_after),
-        number(i.hamiltonian_before),
-        number(i.hamiltonian_after),
-    )
-}
-
-fn contact(c: &carom_run::Contact, model: &Model) -> String {
-    format!(
-        "{{ \"wall\": {}, \"from\": {}, \"to\": {}, \"zeno\": {}, \"force_at_start\": {} }}",
-        string(wall(model, c.wall)),
-        number(c.from),
-        c.to.map_or_else(|| "null".to_string(), number),
-        c.zeno,
-        number(c.force_at_start),
-    )
-}
-
-fn event(e: &carom_run::EventRecord, model: &Model) -> String {
-    format!(
-        "{{ \"time\": {}, \"name\": {}, \"position\": {}, \"velocity\": {} }}",
-        number(e.time),
-        string(model.events.get(e.event).map_or("", |m| &m.name)),
-        by_coordinate(model, &e.position),
-        by_coordinate(model, &e.velocity),
-    )
+    fn write_f64<W: ?Sized + Write>(&mut self, out: &mut W, x: f64) -> io::Result<()> {
+        write!(out, "{x:?}")
+    }
 }

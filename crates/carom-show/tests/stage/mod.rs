@@ -189,7 +189,7 @@ pub fn ball(samples: usize) -> (Mechanics, Motion) {
     let (ys, vs): (Vec<f64>, Vec<f64>) = states.iter().copied().unzip();
     let h: Vec<f64> = states.iter().map(|&(y, v)| energy(y, v)).collect();
     let ones = vec![1.0; samples];
-    let motion = Motion {
+    let mut motion = Motion {
         model: m.name.clone(),
         stop: Stop { reason: StopReason::Reached, time: 3.0, detail: None },
         position: vec![signal("x", time.clone()), signal("y", ys.clone())],
@@ -208,5 +208,7 @@ pub fn ball(samples: usize) -> (Mechanics, Motion) {
         time,
         ..Motion::default()
     };
-    (mechanics(m), motion)
+    let mechanics = mechanics(m);
+    motion.names = Names::of(&mechanics).into();
+    (mechanics, motion)
 }

@@ -1,0 +1,171 @@
+//! A motion as data: `serde::Serialize` with names in place of indices.
+//!
+//! ```text
+//! { model, stop, time, position: { NAME: [..] }, …, impacts: [{ time, walls: [NAME], …, position: { NAME: x } }], …, audit }
+//! ```
+//!
+//! Promise: fields come in this order and under these names in every format; what `carom run --json` prints is this, laid
+//! out for reading. Numbers that are not finite are left to the format (JSON has only `null` for them).
+
+use crate::motion::{
+    Audit, Contact, EventRecord, Graze, Impact, Motion, Names, Signal, Stop, StopReason, Verdict,
+};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+/// Names and values, as a map.
+struct Named<'a, T>(&'a [String], &'a [T]);
+
+impl<T: Serialize> Serialize for Named<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().zip(self.1))
+    }
+}
+
+/// Signals by name, as a map of lists.
+struct Signals<'a>(&'a [Signal]);
+
+impl Serialize for Signals<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|signal| (&signal.name, &signal.values)))
+    }
+}
+
+/// A record with the names its indices stand for.
+struct With<'a, R>(&'a Names, &'a R);
+
+/// Records with their names, as a list.
+struct Records<'a, R>(&'a Names, &'a [R]);
+
+impl<'a, R> Serialize for Records<'a, R>
+where
+    With<'a, R>: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.1.iter().map(|record| With(self.0, record)))
+    }
+}
+
+fn name(names: &[String], index: usize) -> &str {
+    names.get(index).map_or("", String::as_str)
+}
+
+impl Serialize for Motion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let names = &*self.names;
+        let mut s = serializer.serialize_struct("Motion", 18)?;
+        s.serialize_field("model", &self.model)?;
+        s.serialize_field("stop", &self.stop)?;
+        s.serialize_field("time", &self.time)?;
+        s.serialize_field("position", &Signals(&self.position))?;
+        s.serialize_field("velocity", &Signals(&self.velocity))?;
+        s.serialize_field("momentum", &Signals(&self.momentum))?;
+        s.serialize_field("hamiltonian", &self.hamiltonian)?;
+        s.serialize_field("energy", &self.energy)?;
+        s.serialize_field("multiplier", &Signals(&self.multiplier))?;
+        s.serialize_field("contact_force", &Signals(&self.contact_force))?;
+        s.serialize_field("driving_force", &Signals(&self.driving_force))?;
+        s.serialize_field("output", &Signals(&self.output))?;
+        s.serialize_field("impacts", &Records(names, &self.impacts))?;
+        s.serialize_field("contacts", &Records(names, &self.contacts))?;
+        s.serialize_field("grazes", &Records(names, &self.grazes))?;
+        s.serialize_field("events", &Records(names, &self.events))?;
+        s.serialize_field("warnings", &self.warnings)?;
+        s.serialize_field("audit", &self.audit)?;
+        s.end()
+    }
+}
+
+impl Serialize for Stop {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut s = serializer.serialize_struct("Stop", 3)?;
+        s.serialize_field("reason", &self.reason)?;
+        s.serialize_field("time", &self.time)?;
+        s.serialize_field("detail", &self.detail)?;
+        s.end()
+    }
+}
+
+impl Serialize for StopReason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl Serialize for With<'_, Impact> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let With(names, i) = self;
+        let walls: Vec<&str> = i.walls.iter().map(|&w| name(&names.walls, w)).collect();
+        let mut s = serializer.serialize_struct("Impact", 12)?;
+        s.serialize_field("time", &i.time)?;
+        s.serialize_field("walls", &walls)?;
+        s.serialize_field("impulse", &i.impulse)?;
+        s.serialize_field("reaction_impulse", &Named(&names.rows, &i.reaction_impulse))?;
+        s.serialize_field("driving_impulse", &Named(&names.driven, &i.driving_impulse))?;
+        s.serialize_field("gap_rate_before", &i.gap_rate_before)?;
+        s.serialize_field("gap_rate_after", &i.gap_rate_after)?;
+        s.serialize_field("position", &Named(&names.coordinates, &i.position))?;
+        s.serialize_field("velocity_before", &Named(&names.coordinates, &i.velocity_before))?;
+        s.serialize_field("velocity_after", &Named(&names.coordinates, &i.velocity_after))?;
+        s.serialize_field("hamiltonian_before", &i.hamiltonian_before)?;
+        s.serialize_field("hamiltonian_after", &i.hamiltonian_after)?;
+        s.end()
+    }
+}
+
+impl Serialize for With<'_, Contact> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let With(names, c) = self;
+        let mut s = serializer.serialize_struct("Contact", 5)?;
+        s.serialize_field("wall", name(&names.walls, c.wall))?;
+        s.serialize_field("from", &c.from)?;
+        s.serialize_field("to", &c.to)?;
+        s.serialize_field("zeno", &c.zeno)?;
+        s.serialize_field("force_at_start", &c.force_at_start)?;
+        s.end()
+    }
+}
+
+impl Serialize for With<'_, Graze> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let With(names, g) = self;
+        let mut s = serializer.serialize_struct("Graze", 2)?;
+        s.serialize_field("time", &g.time)?;
+        s.serialize_field("wall", name(&names.walls, g.wall))?;
+        s.end()
+    }
+}
+
+impl Serialize for With<'_, EventRecord> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let With(names, e) = self;
+        let mut s = serializer.serialize_struct("Event", 4)?;
+        s.serialize_field("time", &e.time)?;
+        s.serialize_field("name", name(&names.events, e.event))?;
+        s.serialize_field("position", &Named(&names.coordinates, &e.position))?;
+        s.serialize_field("velocity", &Named(&names.coordinates, &e.velocity))?;
+        s.end()
+    }
+}
+
+impl Serialize for Audit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut s = serializer.serialize_struct("Audit", 10)?;
+        s.serialize_field("hamiltonian_drift", &self.hamiltonian_drift)?;
+        s.serialize_field("constraint_drift", &self.constraint_drift)?;
+        s.serialize_field("impact_law_residual", &self.impact_law_residual)?;
+        s.serialize_field("deepest_penetration", &self.deepest_penetration)?;
+        s.serialize_field("verdict", &self.verdict)?;
+        s.serialize_field("amplification", &self.amplification)?;
+        s.serialize_field("steps", &self.steps)?;
+        s.serialize_field("derive_seconds", &self.derive_seconds)?;
+        s.serialize_field("compile_seconds", &self.compile_seconds)?;
+        s.serialize_field("simulate_seconds", &self.simulate_seconds)?;
+        s.end()
+    }
+}
