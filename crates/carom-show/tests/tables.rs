@@ -27,7 +27,7 @@ fn every_table_format_is_written_for_the_independent_readers() {
 
 #[test]
 fn json_has_the_fields_of_the_contract_in_their_order() {
-    let (mechanics, motion) = stage::ball(5);
+    let (_, motion) = stage::ball(5);
     let text = table::json(&motion);
     let fields = [
         "model",
