@@ -8,15 +8,15 @@ mod check;
 mod derive;
 mod failure;
 mod film;
-mod form;
 mod interrupt;
 mod limits;
 mod load;
+mod new;
+mod output_format;
 mod paint;
 mod run;
 mod show;
 mod simulate;
-mod start;
 mod summary;
 mod sweep;
 mod terminal;
@@ -72,7 +72,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Show(args) => show::show(&args),
         Command::Sweep(args) => sweep::sweep(&args),
-        Command::New(new) => start::new(&new.name, new.quiet).map(|()| 0),
-        Command::Gallery(g) => start::gallery(g.name.as_deref(), g.print, g.quiet).map(|()| 0),
+        Command::New(new) => new::new(&new.name, new.quiet).map(|()| 0),
+        Command::Gallery(g) => new::gallery(g.name.as_deref(), g.print, g.quiet).map(|()| 0),
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::args::Run;
 use crate::failure::Failure;
-use crate::form;
 use crate::load::{self, load};
+use crate::output_format;
 use crate::paint::Paint;
 use crate::simulate::prepare;
 use crate::summary::summary;
@@ -77,7 +77,7 @@ const FORMS: [(&str, Form); 4] =
 fn form(output: &str) -> Result<Form, Failure> {
     // A device has no ending.
     let device = output.starts_with("/dev/") && Path::new(output).extension().is_none();
-    if device { Ok(Form::Csv) } else { form::form(output, &FORMS) }
+    if device { Ok(Form::Csv) } else { output_format::form(output, &FORMS) }
 }
 
 /// Writes a motion; impacts, contacts and events go into a second file where the first has no room for them. Returns

@@ -3,8 +3,8 @@
 use crate::args::Show;
 use crate::failure::Failure;
 use crate::film::{mp4, need_ffmpeg};
-use crate::form::form;
 use crate::load::{self, load};
+use crate::output_format::form;
 use crate::run;
 use crate::simulate::prepare;
 use crate::terminal;

@@ -18,9 +18,9 @@ use crate::frame::{Frame, dot, gradient, mentions};
 use crate::lagrangian::written_out;
 use crate::mechanics::{Condition, DegenerateDynamics, LagrangianDynamics, RowMechanics};
 use crate::model::Model;
-use crate::numeric::{Singular, rank, scaled_rows};
 use crate::sample::Samples;
 use carom_expr::{Dag, Expr};
+use carom_jet::dense::{SingularValues, rank, scaled_rows};
 
 /// Is ZᵀWZ nonsingular on the rows' kernel at generic points?  ⇔  rank [W Aᵀ; A 0] = n + rank A.
 pub(crate) fn is_regular(
@@ -281,7 +281,7 @@ fn freedom(
 
 /// A basis of the null space with as many zeros as elimination gives, largest entry 1.
 pub(crate) fn reduced_null_vectors(m: &[Vec<f64>], columns: usize) -> Vec<Vec<f64>> {
-    let mut basis: Vec<Vec<f64>> = Singular::of(m, columns).null_vectors().to_vec();
+    let mut basis: Vec<Vec<f64>> = SingularValues::of(m, columns).null_vectors().to_vec();
     let mut done = 0;
     for column in 0..columns {
         let Some(best) =

@@ -3,6 +3,7 @@
 //!
 //! Promise: every expression of the result contains only state symbols, `t`, parameters and table inputs.
 
+use crate::augmentation::augmentation_rows;
 use crate::degenerate::{is_regular, resolve};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::forms::closed_forms;
@@ -16,7 +17,6 @@ use crate::mechanics::{
 use crate::model::{Action, Model, Physics};
 use crate::redundant::dependent_rows;
 use crate::sample::{AROUND, Samples};
-use crate::support::supports;
 use crate::walls::{StateForm, rows, walls};
 use carom_expr::{Expr, Node, Rational};
 
@@ -112,7 +112,7 @@ fn derive_lagrangian(mut model: Model, frame: &mut Frame) -> Result<(Mechanics, 
         mass_matrix,
         bias: (0..n).map(|i| forced_bias[frame.free[i]]).collect(),
         generalized_force: generalized,
-        supports: Vec::new(),
+        augmentation_rows: Vec::new(),
     });
     let quadratic = el.quadratic;
     let common = Common { dynamics, momenta, hamiltonian, energy, energy_terms, power, drives, quadratic };
@@ -287,8 +287,8 @@ fn finish(
             Dynamics::Degenerate(resolve(&mut model, frame, &mut samples, l, &rows)?)
         }
         Dynamics::Lagrangian(l) => {
-            let supports = supports(&model.dag, &mut samples, &l.mass_matrix, &rows);
-            Dynamics::Lagrangian(LagrangianDynamics { supports, ..l })
+            let augmentation_rows = augmentation_rows(&model.dag, &mut samples, &l.mass_matrix, &rows);
+            Dynamics::Lagrangian(LagrangianDynamics { augmentation_rows, ..l })
         }
         other => other,
     };

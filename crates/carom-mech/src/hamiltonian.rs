@@ -10,9 +10,9 @@ use crate::frame::{Frame, dot, gradient, hessian, mentions};
 use crate::lagrangian::tidy;
 use crate::mechanics::RowMechanics;
 use crate::model::Model;
-use crate::numeric::scaled_rows;
 use crate::sample::Samples;
 use carom_expr::{Dag, Expr};
+use carom_jet::dense::scaled_rows;
 
 /// Hamilton's equations in the free coordinates, prescribed motions inserted.
 pub(crate) struct Hamilton {

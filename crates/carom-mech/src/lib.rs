@@ -5,6 +5,7 @@
 
 #![allow(clippy::needless_range_loop)] // matrices are indexed by row and column
 
+mod augmentation;
 mod check;
 mod degenerate;
 mod derive;
@@ -19,14 +20,12 @@ mod legendre;
 mod linearise;
 pub mod mechanics;
 pub mod model;
-mod numeric;
 mod redundant;
 mod reference;
 mod sample;
 pub mod schema;
 mod state;
 mod suggest;
-mod support;
 mod walls;
 
 pub use check::load;

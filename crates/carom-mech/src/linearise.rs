@@ -13,9 +13,9 @@
 use crate::diagnostic::Diagnostic;
 use crate::frame::{dot, gradient};
 use crate::mechanics::{Dynamics, Mechanics};
-use crate::numeric::Singular;
 use crate::state::StateValues;
 use carom_expr::{Dag, Expr};
+use carom_jet::dense::SingularValues;
 
 /// The matrices of a linearisation and what their rows and columns are.
 #[derive(Clone, PartialEq, Debug)]
@@ -148,7 +148,7 @@ pub fn linearise(mechanics: &Mechanics, at: &StateValues) -> Result<Linearisatio
     let k = evaluate(&dag, &values, &by_unknown);
     let r: Vec<f64> =
         dag.evaluate_all(&space.residual, |s| values[s.index()]).into_iter().map(|x| -x).collect();
-    let solver = Singular::of(&k, space.unknowns.len());
+    let solver = SingularValues::of(&k, space.unknowns.len());
     let determined = space.unknowns.len() - mechanics.rows.len();
     let undetermined = solver.null_vectors().iter().any(|z| z[..determined].iter().any(|x| x.abs() > 1e-6));
     if undetermined || k.iter().flatten().chain(&r).any(|x| !x.is_finite()) {

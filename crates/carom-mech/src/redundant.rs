@@ -7,10 +7,10 @@
 use crate::degenerate::combination;
 use crate::diagnostic::Diagnostic;
 use crate::mechanics::{Mechanics, RowMechanics};
-use crate::numeric::Singular;
 use crate::sample::Samples;
 use crate::state::StateValues;
 use carom_expr::Dag;
+use carom_jet::dense::SingularValues;
 
 /// Constraint rows that depend on others at a state: a warning for each consistent one, an error for each
 /// contradiction. The state need not satisfy the rows.
@@ -30,12 +30,12 @@ pub(crate) fn dependent_rows(dag: &Dag, samples: &mut Samples, rows: &[RowMechan
     }
     // The rows are the columns here: there are fewer of them than coordinates, and a full rank is seen at once.
     let normals: Vec<_> = rows.iter().map(|r| r.normal.clone()).collect();
-    let all = crate::numeric::scaled_rows(&samples.matrix(dag, 0, &normals));
+    let all = carom_jet::dense::scaled_rows(&samples.matrix(dag, 0, &normals));
     let rank = |chosen: &[usize]| {
         let columns = all.first().map_or(0, Vec::len);
         let transposed: Vec<Vec<f64>> =
             (0..columns).map(|i| chosen.iter().map(|&r| all[r][i]).collect()).collect();
-        crate::numeric::rank(&transposed, chosen.len())
+        carom_jet::dense::rank(&transposed, chosen.len())
     };
     if rank(&(0..rows.len()).collect::<Vec<_>>()) == rows.len() {
         return found;
@@ -67,7 +67,7 @@ pub(crate) fn dependent_rows(dag: &Dag, samples: &mut Samples, rows: &[RowMechan
         let target = samples.matrix(dag, 0, std::slice::from_ref(&rows[k].normal)).remove(0);
         let transposed: Vec<Vec<f64>> =
             (0..target.len()).map(|i| m.iter().map(|row| row[i]).collect()).collect();
-        let coefficients = Singular::of(&transposed, independent.len()).solve(&target);
+        let coefficients = SingularValues::of(&transposed, independent.len()).solve(&target);
         let labels: Vec<&str> = independent.iter().map(|&r| rows[r].name.as_str()).collect();
         let text = combination(&coefficients, &labels);
         let text = if text.is_empty() { "0".to_string() } else { text };

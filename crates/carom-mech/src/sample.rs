@@ -10,8 +10,8 @@
 
 use crate::frame::Frame;
 use crate::model::Model;
-use crate::numeric::{Random, least_norm};
 use carom_expr::{Constant, Dag, Expr, Node, Symbol, evaluate_function};
+use carom_jet::dense::{Random, least_norm};
 
 /// Below this part of its magnitude a value is zero.
 const ZERO: f64 = 1e-9;

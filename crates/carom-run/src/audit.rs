@@ -63,7 +63,7 @@ impl Run<'_> {
         }
         // Before an alarm: are T and V small differences of large terms? Where the motion is now is as good a place as any.
         self.frame.reach_mut().fill(0.0);
-        self.look();
+        self.evaluate_frame();
         let terms = scale.max(self.frame.energy_sweep());
         let rounding = ROUNDED * terms;
         let fine = if scale <= rounding {

@@ -4,11 +4,11 @@
 //! first coefficient of its gap's series that is not rounding: it opens, or it is held; identically zero: it is held
 //! with force zero.
 
-use crate::law::{Metric, Touching};
+use crate::law::{KktFactor, Touching};
 use crate::lcp::Complementarity;
-use crate::linear::{Factored, Matrix, dot};
 use crate::motion::{Contact, StopReason};
 use crate::run::{Halt, Run, Side};
+use carom_jet::dense::{Factored, Matrix, dot};
 
 /// Coefficients of a series smaller than this part of its summands are rounding.
 pub(crate) const SERIES_ROUNDING: f64 = crate::zero::SOLVED;
@@ -50,7 +50,7 @@ impl Run<'_> {
             self.settle_events();
             return Ok(());
         }
-        self.look();
+        self.evaluate_frame();
         if !self.frame.is_finite() {
             return Err(self.not_finite());
         }
@@ -113,7 +113,11 @@ impl Run<'_> {
     }
 
     /// (f, φ̈) for walls with φ = φ̇ = 0.
-    pub fn contact_problem(&self, metric: &Metric, resting: &[usize]) -> Result<(Vec<f64>, Vec<f64>), Halt> {
+    pub fn contact_problem(
+        &self,
+        metric: &KktFactor,
+        resting: &[usize],
+    ) -> Result<(Vec<f64>, Vec<f64>), Halt> {
         let (free, _) = self.free_acceleration(metric);
         let normals: Vec<Vec<f64>> = resting.iter().map(|&w| self.frame.normal(w).to_vec()).collect();
         let touching = Touching::new(metric, &normals);
@@ -131,7 +135,7 @@ impl Run<'_> {
             }
         }
         let problem = Complementarity {
-            matrix: &touching.stiffness,
+            matrix: &touching.delassus,
             matrix_scale: &touching.scale,
             offset: &q,
             offset_scale: &scale,
@@ -269,7 +273,7 @@ impl Run<'_> {
         let closes =
             leading(self.flow().watched(wall), 2, self.natural_step(), self.frame.gap_size(wall)).is_some();
         let metric = self.frame.metric();
-        let (spread, _) = metric.spread(normal);
+        let (spread, _) = metric.inverse_mass_times(normal);
         if normal.iter().all(|n| *n == 0.0) || (closes && !metric.enforceable(normal, &spread)) {
             return Err(self.not_enforceable(wall));
         }
@@ -363,12 +367,12 @@ impl Run<'_> {
     /// Rounding of a contact force f = −(n·S (Q − h) + …)/(n·S n): of the forces and inertial terms it balances.
     pub fn force_rounding(&self, wall: usize) -> f64 {
         let normal = self.frame.normal(wall);
-        let (spread, _) = self.frame.metric().spread(normal);
+        let (spread, _) = self.frame.metric().inverse_mass_times(normal);
         let balanced =
             spread.iter().enumerate().map(|(j, s)| s.abs() * self.frame.force_scale(j)).sum::<f64>();
         let scale = balanced + self.frame.wall_bias_scale(wall);
-        let stiffness = dot(normal, &spread);
-        if stiffness > 0.0 { SERIES_ROUNDING * scale / stiffness } else { 0.0 }
+        let delassus = dot(normal, &spread);
+        if delassus > 0.0 { SERIES_ROUNDING * scale / delassus } else { 0.0 }
     }
 
     /// Forces that start at zero: how many leading coefficients are known.

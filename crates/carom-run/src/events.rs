@@ -12,12 +12,12 @@
 //! instant impacts come first, then events in model order, on the state after.
 
 use crate::contact::{SERIES_ROUNDING, leading};
-use crate::engine::{Scales, horner};
 use crate::motion::{EventRecord, StopReason};
 use crate::program::Program;
 use crate::run::{Halt, Run, Side};
 use crate::sensitivity::Cause;
 use crate::zero::vanishes;
+use carom_jet::{Scales, horner};
 use carom_mech::model::{Action, Direction};
 
 /// What is known of events and surfaces, and of their crossings, at the present instant.
@@ -338,7 +338,7 @@ impl Run<'_> {
     }
 
     fn record_event(&mut self, e: usize) {
-        self.look();
+        self.evaluate_frame();
         let (position, velocity) = (self.all_positions(), self.all_velocities());
         self.motion.events.push(EventRecord { time: self.time.value(), event: e, position, velocity });
     }

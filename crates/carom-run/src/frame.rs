@@ -4,10 +4,10 @@
 //! Every step also notes the *sizes* of gaps and rows, Σ|terms|: what their scale is at least, cheap enough to be evaluated
 //! along with the series. Scales are swept where something is decided.
 
-use crate::engine::{Flow, Scales, Time};
-use crate::law::Metric;
-use crate::linear::{Matrix, dot};
+use crate::law::KktFactor;
 use carom_expr::{Dag, Expr, Node, Rational};
+use carom_jet::dense::{Matrix, dot};
+use carom_jet::{Flow, Scales, Time};
 use carom_mech::mechanics::{Dynamics, Mechanics};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -178,7 +178,7 @@ impl Layout {
 
     /// Where among the values is what every step notes of its start, in this order: E and its terms; the sizes of gaps;
     /// rows and conditions with their sizes; where walls are closed, the sizes of gap rates.
-    pub fn noted(&self, walls: usize, contact: bool) -> Vec<usize> {
+    pub fn monitored(&self, walls: usize, contact: bool) -> Vec<usize> {
         let mut all = vec![self.energy];
         let mut put = |at: usize, count: usize| all.extend(at..at + count);
         put(self.energy_term, self.terms);
@@ -399,12 +399,12 @@ impl Frame {
     }
 
     /// S at this state.
-    pub fn metric(&self) -> Metric {
+    pub fn metric(&self) -> KktFactor {
         self.metric_with(&[]).0
     }
 
     /// The metric with these walls held like rows, after the constraint rows; and all those rows.
-    pub fn metric_with(&self, walls: &[usize]) -> (Metric, Matrix) {
+    pub fn metric_with(&self, walls: &[usize]) -> (KktFactor, Matrix) {
         let (n, m) = (self.layout.n, self.layout.rows);
         let mut all = Matrix::zeros(m + walls.len(), n);
         all.entries[..m * n].copy_from_slice(&self.rows().entries);
@@ -412,8 +412,11 @@ impl Frame {
             all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.normal(w));
         }
         let mass = self.mass();
-        let metric =
-            if self.layout.inverse { Metric::of_inverse(&mass, &all) } else { Metric::new(&mass, &all) };
+        let metric = if self.layout.inverse {
+            KktFactor::of_inverse(&mass, &all)
+        } else {
+            KktFactor::new(&mass, &all)
+        };
         (metric, all)
     }
 

@@ -4,12 +4,12 @@
 //! φ̇⁻ = 0 in the same sense, so what holds through an impact elsewhere holds exactly.
 
 use crate::law::{Failure, Outcome, Touching};
-use crate::linear::{dot, largest};
 use crate::momentum::MomentumLaw;
 use crate::motion::{Impact, StopReason};
 use crate::run::{Halt, Run};
 use crate::several::Rates;
 use crate::zero::SOLVED;
+use carom_jet::dense::{dot, largest};
 use carom_mech::model::ImpactOrder;
 
 impl Run<'_> {
@@ -24,8 +24,8 @@ impl Run<'_> {
 
     /// Walls `hit` have just been reached. Applies the law where it applies; afterwards every touched wall is marked
     /// touching, and resting if φ̇ = 0. Returns true if there was an impulse.
-    pub fn collide(&mut self, hit: &[usize]) -> Result<bool, Halt> {
-        self.look();
+    pub fn apply_impact(&mut self, hit: &[usize]) -> Result<bool, Halt> {
+        self.evaluate_frame();
         if !self.frame.is_finite() {
             return Err(self.not_finite());
         }
@@ -97,23 +97,28 @@ impl Run<'_> {
         let before = self.rates_before(walls);
         let sequential = self.options.impact_order == ImpactOrder::Sequential;
         if !self.program.mechanics.quadratic {
-            return self.collide_generally(walls);
+            return self.apply_impact_generally(walls);
         }
         if let ([wall], [rate]) = (walls, &before.now[..])
             && *rate < 0.0
-            && self.strike(*wall, *rate)
+            && self.apply_one_wall(*wall, *rate)
         {
             return Ok(());
         }
         if sequential && walls.len() > 1 {
-            return self.collide_in_sequence(walls, before);
+            return self.apply_impact_in_sequence(walls, before);
         }
         let restitution: Vec<f64> = walls.iter().map(|&w| self.restitution[w]).collect();
-        self.collide_together(walls, &before, &restitution)
+        self.apply_impact_together(walls, &before, &restitution)
     }
 
     /// The simultaneous law for all touched walls.
-    fn collide_together(&mut self, walls: &[usize], before: &Rates, restitution: &[f64]) -> Result<(), Halt> {
+    fn apply_impact_together(
+        &mut self,
+        walls: &[usize],
+        before: &Rates,
+        restitution: &[f64],
+    ) -> Result<(), Halt> {
         let touching = self.touching(walls);
         let passes = self.options.max_impacts - self.impact_count;
         let joint = touching
@@ -164,7 +169,7 @@ impl Run<'_> {
     }
 
     /// The one-wall law, wall after wall.
-    fn collide_in_sequence(&mut self, walls: &[usize], before: Rates) -> Result<(), Halt> {
+    fn apply_impact_in_sequence(&mut self, walls: &[usize], before: Rates) -> Result<(), Halt> {
         let touching = self.touching(walls);
         let mut rates = before;
         let mut pushed = vec![false; walls.len()];
@@ -176,7 +181,7 @@ impl Run<'_> {
             self.allow_impact()?;
             if inelastic && touching.is_finishing(&rates.now, first) {
                 let none = vec![0.0; walls.len()];
-                return self.collide_together(walls, &rates, &none);
+                return self.apply_impact_together(walls, &rates, &none);
             }
             let (rate, e) = (rates.now[i], self.restitution[walls[i]]);
             let outcome = touching.single(i, rate, e).map_err(|failure| self.failed(&failure, walls))?;
@@ -214,7 +219,7 @@ impl Run<'_> {
     }
 
     /// Any other kinetic energy: the law in momentum space, one wall at a time.
-    fn collide_generally(&mut self, walls: &[usize]) -> Result<(), Halt> {
+    fn apply_impact_generally(&mut self, walls: &[usize]) -> Result<(), Halt> {
         let mut pushed: Vec<usize> = Vec::new();
         let mut rates = self.rates_before(walls);
         let mut touching = self.touching(walls);
@@ -295,9 +300,9 @@ impl Run<'_> {
         let energy_before = self.frame.energy();
         let kept = self.keeps_impacts;
         let velocity_before = if kept { self.all_velocities() } else { Vec::new() };
-        self.kick(&momentum, &outcome.jump);
+        self.apply_impulse(&momentum, &outcome.jump);
         self.finish_dependent_velocities();
-        self.look();
+        self.evaluate_frame();
         allowed += extra(self, &pushing);
         self.expected_energy += allowed;
         self.audit_impact(&momentum_before, &momentum, energy_before, allowed);

@@ -16,7 +16,7 @@
 //! one. Outside its table a signal continues as smoothly as it is inside: `hold` with its end values, `linear` and `smooth`
 //! straight on, `spline` with its end pieces.
 
-use crate::linear::{Factored, Matrix};
+use carom_jet::dense::{Factored, Matrix};
 use carom_mech::model::Interpolation;
 
 /// A signal: one cubic per interval.

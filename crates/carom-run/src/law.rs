@@ -9,8 +9,8 @@
 //! Promise: for e = 1, E changes by −λ·φ_t − μ·b and by nothing else; A v⁺ + b = A v⁻ + b; no λ is negative. W may be
 //! singular as long as no direction z with W z = 0, A z = 0 meets the wall (n·z ≠ 0); then no impulse can act.
 
-use crate::engine::Symmetric;
-use crate::linear::{Factored, Matrix, dot};
+use carom_jet::Symmetric;
+use carom_jet::dense::{Factored, Matrix, dot};
 
 /// n·Sn below this part of its terms is zero: the wall cannot stop anything.
 pub(crate) const HOPELESS: f64 = 1e-12;
@@ -23,7 +23,7 @@ const LARGE: usize = 16;
 
 /// The inverse mass S on the distribution, at one state.
 #[derive(Clone, Debug)]
-pub struct Metric {
+pub struct KktFactor {
     form: Form,
     /// W_ii (or 1/H_pp,ii), the scale of n·Sn.
     diagonal: Vec<f64>,
@@ -80,9 +80,9 @@ enum Form {
     Inverse(Box<(Matrix, Matrix, Factored)>),
 }
 
-impl Metric {
+impl KktFactor {
     /// From W and the constraint rows A.
-    pub fn new(mass: &Matrix, rows: &Matrix) -> Metric {
+    pub fn new(mass: &Matrix, rows: &Matrix) -> KktFactor {
         let (n, m) = (mass.rows, rows.rows);
         let diagonal: Vec<f64> = (0..n).map(|i| mass[(i, i)].abs()).collect();
         if n + m > LARGE {
@@ -92,7 +92,7 @@ impl Metric {
                 _ => 0.0,
             };
             if let Some(factors) = Symmetric::new(n + m, n, entry) {
-                return Metric { form: Form::Large(Box::new(factors)), diagonal, rows: m, sharing: None };
+                return KktFactor { form: Form::Large(Box::new(factors)), diagonal, rows: m, sharing: None };
             }
         }
         let mut kkt = Matrix::zeros(n + m, n + m);
@@ -112,7 +112,7 @@ impl Metric {
         let null: Vec<Vec<f64>> =
             factored.null_space.iter().filter(redundant).map(|z| z[n..].to_vec()).collect();
         let weights = if null.is_empty() { Vec::new() } else { row_weights(mass, rows) };
-        Metric {
+        KktFactor {
             sharing: Sharing::new(null, weights),
             form: Form::Mass(Box::new(factored)),
             diagonal,
@@ -121,7 +121,7 @@ impl Metric {
     }
 
     /// From the inverse mass H_pp, which may be singular, and the constraint rows A.
-    pub fn of_inverse(inverse: &Matrix, rows: &Matrix) -> Metric {
+    pub fn of_inverse(inverse: &Matrix, rows: &Matrix) -> KktFactor {
         let m = rows.rows;
         let mut gram = Matrix::zeros(m, m);
         for i in 0..m {
@@ -135,7 +135,7 @@ impl Metric {
         let weights = (0..m).map(|i| gram[(i, i)]).collect();
         let sharing = Sharing::new(factored.null_space.clone(), weights);
         let form = Form::Inverse(Box::new((inverse.clone(), rows.clone(), factored)));
-        Metric { form, diagonal, rows: m, sharing }
+        KktFactor { form, diagonal, rows: m, sharing }
     }
 
     fn share(&self, y: &mut [f64]) {
@@ -175,7 +175,7 @@ impl Metric {
     }
 
     /// (S n, y) for a normal n: the velocity and minus the reaction per unit impulse.
-    pub fn spread(&self, normal: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    pub fn inverse_mass_times(&self, normal: &[f64]) -> (Vec<f64>, Vec<f64>) {
         self.solve(normal, &vec![0.0; self.rows])
     }
 
@@ -279,7 +279,7 @@ pub struct Touching {
     /// y per wall.
     pub reaction: Vec<Vec<f64>>,
     /// N S Nᵀ
-    pub stiffness: Matrix,
+    pub delassus: Matrix,
     /// The absolute sums of the terms of its entries.
     pub scale: Matrix,
     enforceable: Vec<bool>,
@@ -287,16 +287,16 @@ pub struct Touching {
 
 impl Touching {
     /// From the metric and the walls' normals.
-    pub fn new(metric: &Metric, normals: &[Vec<f64>]) -> Touching {
+    pub fn new(metric: &KktFactor, normals: &[Vec<f64>]) -> Touching {
         let k = normals.len();
         let (mut spread, mut reaction, mut enforceable) = (Vec::new(), Vec::new(), Vec::new());
         for n in normals {
-            let (x, y) = metric.spread(n);
+            let (x, y) = metric.inverse_mass_times(n);
             enforceable.push(metric.enforceable(n, &x));
             spread.push(x);
             reaction.push(y);
         }
-        let mut stiffness = Matrix::zeros(k, k);
+        let mut delassus = Matrix::zeros(k, k);
         let mut scale = Matrix::zeros(k, k);
         let size = |n: &[f64], s: &[f64]| n.iter().zip(s).map(|(n, s)| (n * s).abs()).sum::<f64>();
         for i in 0..k {
@@ -306,17 +306,17 @@ impl Touching {
                 scale[(j, i)] = terms;
                 // Symmetric in exact arithmetic; make it so.
                 let s = 0.5 * (dot(&normals[i], &spread[j]) + dot(&normals[j], &spread[i]));
-                stiffness[(i, j)] = s;
-                stiffness[(j, i)] = s;
+                delassus[(i, j)] = s;
+                delassus[(j, i)] = s;
             }
             if !enforceable[i] {
                 for j in 0..k {
-                    stiffness[(i, j)] = 0.0;
-                    stiffness[(j, i)] = 0.0;
+                    delassus[(i, j)] = 0.0;
+                    delassus[(j, i)] = 0.0;
                 }
             }
         }
-        Touching { normals: normals.to_vec(), spread, reaction, stiffness, scale, enforceable }
+        Touching { normals: normals.to_vec(), spread, reaction, delassus, scale, enforceable }
     }
 
     /// Is wall `i` able to push?
@@ -343,7 +343,7 @@ impl Touching {
             return Err(Failure::NotEnforceable(wall));
         }
         let mut impulses = vec![0.0; self.spread.len()];
-        impulses[wall] = -(1.0 + restitution) * rate / self.stiffness[(wall, wall)];
+        impulses[wall] = -(1.0 + restitution) * rate / self.delassus[(wall, wall)];
         Ok(self.outcome(impulses))
     }
 }
@@ -362,7 +362,7 @@ mod tests {
             mass[(i, i)] = m;
         }
         let rows = Matrix { rows: 2, columns: 4, entries: vec![1.0, 0.0, -c, 0.0, 0.0, 1.0, -s, 0.0] };
-        let metric = Metric::new(&mass, &rows);
+        let metric = KktFactor::new(&mass, &rows);
         let normal = vec![0.0, -1.0, 0.0, -c];
         let v = [c * theta_rate, s * theta_rate, theta_rate, phi_rate];
         let touching = Touching::new(&metric, std::slice::from_ref(&normal));
@@ -377,14 +377,14 @@ mod tests {
     fn a_wall_behind_a_constraint_is_not_enforceable() {
         let mass = Matrix { rows: 2, columns: 2, entries: vec![1.0, 0.0, 0.0, 1.0] };
         let rows = Matrix { rows: 1, columns: 2, entries: vec![1.0, 0.0] };
-        let touching = Touching::new(&Metric::new(&mass, &rows), &[vec![2.0, 0.0]]);
+        let touching = Touching::new(&KktFactor::new(&mass, &rows), &[vec![2.0, 0.0]]);
         assert_eq!(touching.single(0, -1.0, 1.0), Err(Failure::NotEnforceable(0)));
     }
 
     #[test]
     fn a_massless_direction_takes_no_impulse() {
         let mass = Matrix { rows: 2, columns: 2, entries: vec![1.0, 0.0, 0.0, 0.0] };
-        let metric = Metric::new(&mass, &Matrix::zeros(0, 2));
+        let metric = KktFactor::new(&mass, &Matrix::zeros(0, 2));
         assert!(!Touching::new(&metric, &[vec![0.0, 1.0]]).enforceable(0));
         let touching = Touching::new(&metric, &[vec![1.0, 0.0]]);
         assert_eq!(touching.single(0, -3.0, 1.0).unwrap().jump[0], 6.0);

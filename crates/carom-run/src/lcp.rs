@@ -16,8 +16,8 @@
 //!
 //! Promise: lines that hold as equations within rounding are `active` and their rates are exactly 0, whatever λ_i is.
 
-use crate::linear::{Matrix, dot};
 use crate::zero::{DEPENDENT, SOLVED};
+use carom_jet::dense::{Matrix, dot};
 
 /// The square of a coefficient of such a dependence that is zero.
 const NO_PART: f64 = 1e-20;
@@ -343,7 +343,7 @@ pub(crate) fn solve_subset(matrix: &Matrix, set: &[usize], right: &[f64]) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::{Factored, largest};
+    use carom_jet::dense::{Factored, largest};
     use proptest::prelude::*;
 
     /// N = J Jᵀ for rows J.

@@ -40,42 +40,36 @@
 //! | files | concept |
 //! |---|---|
 //! | `program`, `rewrite`, `switching`, `input` | what is compiled, piecewise functions and tables replaced |
-//! | `engine` | expressions as power series; knows no mechanics |
-//! | `roots`, `bernstein` | the first root of a polynomial, none missed |
-//! | `simulate`, `step`, `noted`, `happening`, `run`, `start`, `sample`, `events`, `project`, `culprit` | the loop and its parts |
-//! | `law`, `momentum`, `lcp`, `linear` | the impact law, for quadratic and for other kinetic energies |
+//! | //! | `simulate`, `step`, `monitors`, `step_event`, `run`, `start`, `sample`, `events`, `project`, `non_finite` | the loop and its parts |
+//! | `law`, `momentum`, `lcp` | the impact law, for quadratic and for other kinetic energies |
 //! | `zero` | what is zero: every such decision |
-//! | `impact`, `strike`, `contact`, `hold`, `zeno`, `squeeze` | what happens at walls |
-//! | `fleet` | many simulations side by side |
+//! | `impact`, `impact_one_wall`, `contact`, `massless_contact`, `zeno`, `squeeze` | what happens at walls |
+//! | `batch` | many simulations side by side |
 //! | `sensitivity` | how much errors grow |
 //! | `serialize` | a motion as data, with feature `serde` |
 
 mod audit;
-mod bernstein;
+mod batch;
 mod contact;
-mod culprit;
-pub mod engine;
 mod events;
 pub mod figures;
-mod fleet;
 mod frame;
-mod happening;
-mod hold;
 mod impact;
+mod impact_one_wall;
 pub mod input;
 pub mod law;
 pub mod lcp;
-pub mod linear;
+mod massless_contact;
 mod momentum;
+mod monitors;
 pub mod motion;
-mod noted;
+mod non_finite;
 pub mod options;
 mod program;
 mod project;
 mod rank_loss;
 mod rewrite;
 mod room;
-pub mod roots;
 mod run;
 mod sample;
 mod sensitivity;
@@ -86,12 +80,12 @@ mod simulate;
 mod squeeze;
 mod start;
 mod step;
-mod strike;
+mod step_event;
 pub mod switching;
 mod zeno;
 mod zero;
 
-pub use fleet::{Fleet, Outcome, Traffic};
+pub use batch::{Batch, JobSource, Outcome};
 pub use motion::*;
 pub use options::{Options, Progress, Sampling, SimulateError};
 pub use program::Program;

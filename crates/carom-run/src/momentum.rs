@@ -9,8 +9,8 @@
 //! the convex function L(v) − p·v, which never leaves the domain of L. g is ∫φ̇ dλ; near grazing, where differences of
 //! H cancel, the integral is taken by Gauss quadrature instead.
 
-use crate::linear::{Factored, Matrix, dot, largest};
 use crate::run::Run;
+use carom_jet::dense::{Factored, Matrix, dot, largest};
 
 /// A point of the curve.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
         let found = law.root(restitution);
         let MomentumLaw { run, before, .. } = law;
         run.state = before;
-        run.look();
+        run.evaluate_frame();
         let (impulse, point, energy_kept) = found?;
         let velocity_jump = point.state.iter().zip(&run.state[n..2 * n]).map(|(a, b)| a - b).collect();
         Some(Found { impulse, reactions: point.reactions, velocity_jump, energy_kept })
@@ -209,7 +209,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
     fn look_at(&mut self, state: &[f64]) -> bool {
         let n = self.run.size();
         self.run.state[n..2 * n].copy_from_slice(state);
-        self.run.look();
+        self.run.evaluate_frame();
         self.run.frame.is_finite()
     }
 
@@ -223,7 +223,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
             return None;
         }
         let frame = &self.run.frame;
-        let (spread, _) = frame.metric().spread(&self.normal);
+        let (spread, _) = frame.metric().inverse_mass_times(&self.normal);
         let energy = frame.energy() + lambda * self.gap_t + dot(&reactions, &self.drift);
         let point = Point {
             energy,
@@ -360,7 +360,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
             .map(|i| {
                 let mut unit = vec![0.0; n];
                 unit[i] = 1.0;
-                term(i) * metric.spread(&unit).0[i].abs().sqrt()
+                term(i) * metric.inverse_mass_times(&unit).0[i].abs().sqrt()
             })
             .sum()
     }

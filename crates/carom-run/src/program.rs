@@ -11,13 +11,13 @@
 //! with the rows of closed walls appended to A. The state is (q, v) or (q, p), followed by the work done by power,
 //! drives and moving walls when there is any (the audit compares it with the change of E).
 
-use crate::engine::{CompileError, Flow, LinearBlock, System, Tape};
 use crate::frame::Layout;
 use crate::input::Curve;
 use crate::motion::Names;
 use crate::rewrite::rewrite;
 use crate::switching::{Surface, split};
 use carom_expr::{Dag, Expr, Rational};
+use carom_jet::{CompileError, Flow, LinearBlock, System, Tape};
 use carom_mech::mechanics::{Dynamics, Mechanics};
 use carom_mech::model::{Row, RowKind};
 use std::collections::BTreeMap;
@@ -127,7 +127,7 @@ impl Program {
                 rate: vec![],
                 blocks: vec![],
                 watched,
-                noted: vec![],
+                monitored: vec![],
             };
             Tape::compile(dag, &system).map(|tape| Flow::new(tape, 1))
         };
@@ -368,21 +368,25 @@ impl Program {
             watched.push(at.map_or(zero, |i| dag.neg(reactions[i])));
         }
         // Sliding adds a column that is not a row.
-        let supports = match &m.dynamics {
-            Dynamics::Lagrangian(l) => {
-                key.rows.iter().zip(n..).filter(|(r, _)| l.supports.contains(r)).map(|(_, at)| at).collect()
-            }
+        let augmentation_rows = match &m.dynamics {
+            Dynamics::Lagrangian(l) => key
+                .rows
+                .iter()
+                .zip(n..)
+                .filter(|(r, _)| l.augmentation_rows.contains(r))
+                .map(|(_, at)| at)
+                .collect(),
             _ => Vec::new(),
         };
         let blocks = if unknowns.is_empty() {
             vec![]
         } else {
-            vec![LinearBlock { unknowns, matrix, right_side, names, supports }]
+            vec![LinearBlock { unknowns, matrix, right_side, names, augmentation_rows }]
         };
         let parameters = self.parameters.iter().copied().filter(|p| !signs.contains(p)).collect();
-        let noted = self.layout.noted(m.walls.len(), !key.closed.is_empty());
-        let noted = noted.iter().map(|&i| self.values[i]).collect();
-        Ok(System { time: m.model.time, parameters, state, rate, blocks, watched, noted })
+        let monitored = self.layout.monitored(m.walls.len(), !key.closed.is_empty());
+        let monitored = monitored.iter().map(|&i| self.values[i]).collect();
+        Ok(System { time: m.model.time, parameters, state, rate, blocks, watched, monitored })
     }
 
     fn velocities(&self) -> Vec<Expr> {

@@ -3,11 +3,11 @@
 //! Closed walls are rows like the others. Done whenever a residual exceeds a few units of rounding of its scale (the largest
 //! it has been over the motion), so the drift of arbitrarily long runs stays there.
 
-use crate::law::Metric;
-use crate::linear::{Factored, Matrix, largest};
+use crate::law::KktFactor;
 use crate::motion::StopReason;
 use crate::run::{Halt, Run, Series};
 use crate::zero::{DRIFT, LEFT, relative};
+use carom_jet::dense::{Factored, Matrix, largest};
 
 /// Below this one Newton step leaves nothing but rounding.
 pub(crate) const SMALL: f64 = 1e-9;
@@ -141,7 +141,7 @@ impl Run<'_> {
                 format!("the motion left the constraint rows, by {drift:.1e} of their terms"),
             ));
         }
-        self.look();
+        self.evaluate_frame();
         if self.project() > 1e-6 {
             return Err(Halt::new(
                 StopReason::Singular,
@@ -169,7 +169,7 @@ impl Run<'_> {
             let flow = self.spaces.flow_mut();
             let mut right = vec![0.0; n + m];
             for (r, x) in right[n..].iter_mut().enumerate() {
-                *x = -flow.noted(at + r);
+                *x = -flow.monitored(at + r);
             }
             flow.solve(0, &mut right);
             let solved = right[..n].iter().all(|x| x.is_finite());
@@ -203,7 +203,7 @@ impl Run<'_> {
                 break;
             }
             self.state[..n].iter_mut().zip(&shift).for_each(|(q, d)| *q += d);
-            self.look();
+            self.evaluate_frame();
         }
         self.project_rates(&closed);
         self.drift()
@@ -227,8 +227,8 @@ impl Run<'_> {
             if !jump.iter().chain(&momentum).all(|x| x.is_finite()) {
                 return;
             }
-            self.kick(&momentum, &jump);
-            self.look();
+            self.apply_impulse(&momentum, &jump);
+            self.evaluate_frame();
         }
     }
 
@@ -242,9 +242,13 @@ impl Run<'_> {
         all
     }
 
-    fn stacked_metric(&self, closed: &[usize]) -> Metric {
+    fn stacked_metric(&self, closed: &[usize]) -> KktFactor {
         let (mass, rows) = (self.frame.mass(), self.stacked_rows(closed));
-        if self.frame.layout.inverse { Metric::of_inverse(&mass, &rows) } else { Metric::new(&mass, &rows) }
+        if self.frame.layout.inverse {
+            KktFactor::of_inverse(&mass, &rows)
+        } else {
+            KktFactor::new(&mass, &rows)
+        }
     }
 
     /// Degenerate models: all conditions at once, smallest change of (q, v), each as a part of its own scale.
@@ -267,7 +271,7 @@ impl Run<'_> {
             }
             let shifts = shift.iter().zip(&scale).map(|(d, s)| d * s);
             self.state[..2 * n].iter_mut().zip(shifts).for_each(|(x, d)| *x += d);
-            self.look();
+            self.evaluate_frame();
         }
         self.drift()
     }
@@ -287,7 +291,7 @@ impl Run<'_> {
     /// After an impact on a degenerate model the velocities that the conditions determine follow.
     pub fn finish_dependent_velocities(&mut self) {
         if self.is_degenerate() {
-            self.look();
+            self.evaluate_frame();
             let massless: Vec<Vec<f64>> =
                 self.frame.metric().massless_directions().iter().map(|z| z.to_vec()).collect();
             self.follow_conditions(&massless);

@@ -25,12 +25,12 @@
 //!
 //! Promise: a motion goes on along the branch it was on, or it stops and says where and which rows.
 
-use crate::engine::{Flow, Time, powers, weak};
-use crate::linear::Matrix;
 use crate::motion::StopReason;
 use crate::program::LegKey;
 use crate::run::{Halt, Run, Series};
 use crate::zero::{AMBIGUOUS, POLE};
+use carom_jet::dense::Matrix;
+use carom_jet::{Flow, Time, powers, weak};
 
 /// A firmness or squared normal below this part of the greatest it had is looked into.
 pub(crate) const WEAK: f64 = 0.0625;
@@ -185,7 +185,7 @@ impl Run<'_> {
 
     fn normals_weak(&self, flow: &Flow) -> bool {
         let (first, kept) = (self.noted_norms(), &self.largest_terms.row_norm);
-        kept.iter().enumerate().any(|(r, greatest)| flow.noted(first + r) <= WEAK * greatest)
+        kept.iter().enumerate().any(|(r, greatest)| flow.monitored(first + r) <= WEAK * greatest)
     }
 
     /// Is little left of the rows' independence at a state?
@@ -245,7 +245,7 @@ impl Run<'_> {
             }
         }
         let result = self.around_rank_loss(h, most);
-        self.look();
+        self.evaluate_frame();
         result
     }
 
@@ -303,7 +303,7 @@ impl Run<'_> {
 
     /// Factors from the inertia of the coordinates and from the largest normals so far.
     fn measure(&mut self, rank: usize) -> Measure {
-        self.look();
+        self.evaluate_frame();
         let normals = self.normals_at(0.0);
         let n = self.size();
         let mass = self.frame.mass_entries();
@@ -401,7 +401,7 @@ impl Run<'_> {
     /// What is left of residuals where a step across starts would come out of it ρ^N/strength times as large: as little as can
     /// be, then.
     fn start_clean(&mut self) -> Result<(), Halt> {
-        self.look();
+        self.evaluate_frame();
         if self.series == Series::Fresh || self.drift() <= f64::EPSILON {
             return Ok(());
         }
@@ -419,7 +419,7 @@ impl Run<'_> {
         let truncation = self.taylor.factor.powi(order + 1);
         let noise = UNITS * (f64::EPSILON / here * (length / at).powi(order) + truncation);
         let (start, time) = (self.state.clone(), self.time);
-        self.look();
+        self.evaluate_frame();
         let before = self.frame.energy() - self.work();
         let mut end = start.clone();
         self.state_within(length, &mut end);
@@ -428,7 +428,7 @@ impl Run<'_> {
         }
         let there = self.strength_at(measure, length).least;
         (self.state, self.time) = (end, time.plus(length * self.unit));
-        self.look();
+        self.evaluate_frame();
         let balance = (self.frame.energy() - self.work() - before).abs();
         let held =
             self.drift() <= noise && balance <= noise * self.energy_scale.max(self.frame.energy_scale());
@@ -444,7 +444,7 @@ impl Run<'_> {
     /// Projects the present state; true if A stays far more the same than its strength.
     fn steady(&mut self, measure: &Measure, strength: f64) -> bool {
         let before = self.normals_at(0.0);
-        self.look();
+        self.evaluate_frame();
         let _ = self.project();
         let after = self.normals_at(0.0);
         (0..before.rows).all(|i| {
@@ -482,7 +482,7 @@ impl Run<'_> {
     fn rank_lost(&mut self, measure: &Measure, s: f64) -> Halt {
         let strength = self.strength_at(measure, s);
         let time = self.time.plus(s * self.unit).value();
-        self.look();
+        self.evaluate_frame();
         self.rank_halt(&strength.combination, time)
     }
 
@@ -535,7 +535,7 @@ impl Run<'_> {
         let grown =
             (1..=4).map(|k| self.strength_at(&measure, h * f64::from(k) / 4.0).least).fold(0.0, f64::max);
         let lost = if grown * grown > AMBIGUOUS { Some(self.rank_lost(&measure, 0.0)) } else { None };
-        self.look();
+        self.evaluate_frame();
         lost.map_or(Ok(()), Err)
     }
 

@@ -11,9 +11,9 @@
 
 use crate::law::{Failure, Touching};
 use crate::lcp::{Complementarity, independent_subset};
-use crate::linear::{Matrix, dot};
 use crate::several::Rates;
 use crate::zero::{DEPENDENT, SOLVED};
+use carom_jet::dense::{Matrix, dot};
 
 /// yᵀ N y is a sum of differences: zero below this many times what one of them may leave.
 const TERMS: f64 = 16.0;
@@ -45,7 +45,7 @@ impl Touching {
         };
         let pick = |list: &[f64]| stuck.iter().map(|&i| list[i]).collect::<Vec<f64>>();
         let problem = Complementarity {
-            matrix: &part(&self.stiffness),
+            matrix: &part(&self.delassus),
             matrix_scale: &part(&self.scale),
             offset: &pick(&rates.now),
             offset_scale: &pick(&rates.scale),
@@ -58,7 +58,7 @@ impl Touching {
         }
         for (i, resting) in resting.iter_mut().enumerate().take(k) {
             let rounding = SOLVED * (rates.scale[i] + dot(self.scale.row(i), &lambda));
-            rates.now[i] += dot(self.stiffness.row(i), &lambda);
+            rates.now[i] += dot(self.delassus.row(i), &lambda);
             *resting = stuck.contains(&i) || rates.now[i].abs() <= rounding;
             if *resting {
                 rates.now[i] = 0.0;
@@ -75,12 +75,12 @@ impl Touching {
     pub fn without_room(&self, rates: &Rates) -> Result<Vec<usize>, Failure> {
         let k = rates.now.len();
         let able: Vec<usize> = (0..k).filter(|&i| self.enforceable(i)).collect();
-        if independent_subset(&self.stiffness, &able).len() == able.len() {
+        if independent_subset(&self.delassus, &able).len() == able.len() {
             return Ok(Vec::new());
         }
         // With ε = 0 the problem has a solution exactly if the space does not close.
         self.pass(rates, &vec![0.0; k])?;
-        let fastest = rates.now.iter().enumerate().map(|(i, u)| u * u / self.stiffness[(i, i)]);
+        let fastest = rates.now.iter().enumerate().map(|(i, u)| u * u / self.delassus[(i, i)]);
         let unit = fastest.filter(|x| x.is_finite()).fold(0.0, f64::max);
         if unit == 0.0 {
             return Ok(Vec::new());
@@ -97,11 +97,11 @@ impl Touching {
                 (Matrix::zeros(others.len(), others.len()), Matrix::zeros(others.len(), others.len()));
             for (a, &p) in others.iter().enumerate() {
                 for (b, &q) in others.iter().enumerate() {
-                    matrix[(a, b)] = entry(&self.stiffness, p, q);
+                    matrix[(a, b)] = entry(&self.delassus, p, q);
                     scale[(a, b)] = size(p, q);
                 }
             }
-            let offset: Vec<f64> = others.iter().map(|&p| entry(&self.stiffness, p, i)).collect();
+            let offset: Vec<f64> = others.iter().map(|&p| entry(&self.delassus, p, i)).collect();
             let offset_scale: Vec<f64> = others.iter().map(|&p| size(p, i)).collect();
             let problem = Complementarity {
                 matrix: &matrix,
@@ -111,14 +111,14 @@ impl Touching {
             };
             let Ok(solution) = problem.solve() else { continue };
             let y = |j: usize| others.iter().position(|&o| o == j).map_or(1.0, |a| solution.multipliers[a]);
-            let (mut length, mut sum, mut rounding) = (self.stiffness[(i, i)], rates.now[i], rates.scale[i]);
+            let (mut length, mut sum, mut rounding) = (self.delassus[(i, i)], rates.now[i], rates.scale[i]);
             for &j in &others {
                 sum += y(j) * rates.now[j];
                 rounding += y(j) * rates.scale[j];
-                length += y(j) * self.stiffness[(i, j)];
+                length += y(j) * self.delassus[(i, j)];
             }
             // yᵀ N y = y_i (N y)_i, since the other lines of N y vanish where y does not.
-            if length.abs() <= TERMS * DEPENDENT * self.stiffness[(i, i)] && sum.abs() <= SOLVED * rounding {
+            if length.abs() <= TERMS * DEPENDENT * self.delassus[(i, i)] && sum.abs() <= SOLVED * rounding {
                 stuck[i] = true;
                 others.iter().filter(|&&j| y(j) > 0.0).for_each(|&j| stuck[j] = true);
             }
@@ -131,14 +131,14 @@ impl Touching {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::Metric;
+    use crate::law::KktFactor;
 
     const MOST: u64 = 1_000_000;
 
-    fn plain_mass(n: usize) -> Metric {
+    fn plain_mass(n: usize) -> KktFactor {
         let mut mass = Matrix::zeros(n, n);
         (0..n).for_each(|i| mass[(i, i)] = 1.0);
-        Metric::new(&mass, &Matrix::zeros(0, n))
+        KktFactor::new(&mass, &Matrix::zeros(0, n))
     }
 
     fn rates_of(normals: &[Vec<f64>], v: &[f64]) -> Rates {

@@ -1,15 +1,15 @@
 //! The state of a simulation between two steps, and what every part of it needs: evaluation, legs, stopping.
 
-use crate::engine::{Extent, Flow, LaneStep, Rk4, Singular, Taylor, Time, shorter_unit};
 use crate::frame::Frame;
-use crate::law::Metric;
-use crate::linear::{Factored, Matrix};
+use crate::law::KktFactor;
 use crate::motion::{Motion, StopReason};
 use crate::options::{Options, SimulateError};
 use crate::program::{LegKey, Program};
 use crate::sample::Sampler;
 use crate::squeeze::Squeeze;
 use crate::zeno::History;
+use carom_jet::dense::{Factored, Matrix};
+use carom_jet::{Extent, Flow, LaneStep, Rk4, Singular, Taylor, Time, shorter_unit};
 use carom_mech::mechanics::Dynamics;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -211,7 +211,7 @@ impl<'p> Run<'p> {
     }
 
     /// Evaluates the frame at the present state.
-    pub fn look(&mut self) {
+    pub fn evaluate_frame(&mut self) {
         self.frame.at(self.time, &self.state);
     }
 
@@ -355,7 +355,7 @@ impl<'p> Run<'p> {
         match self.try_jet() {
             Ok(()) => Ok(()),
             Err(_) => {
-                self.look();
+                self.evaluate_frame();
                 self.choose_rows()?;
                 self.prepare_leg()?;
                 self.try_jet().map_err(|singular| self.singular(&singular))
@@ -441,13 +441,13 @@ impl<'p> Run<'p> {
     }
 
     /// (x, y): x the acceleration without velocity bias, y = −μ (rows), for the present frame and no contact forces.
-    pub fn free_acceleration(&self, metric: &Metric) -> (Vec<f64>, Vec<f64>) {
+    pub fn free_acceleration(&self, metric: &KktFactor) -> (Vec<f64>, Vec<f64>) {
         let rate: Vec<f64> = self.frame.row_bias().iter().map(|g| -g).collect();
         metric.solve(self.frame.force(), &rate)
     }
 
     /// Adds an impulse to the state: [p] = `momentum`, [v] = `jump`.
-    pub fn kick(&mut self, momentum: &[f64], jump: &[f64]) {
+    pub fn apply_impulse(&mut self, momentum: &[f64], jump: &[f64]) {
         let n = self.size();
         let change = if self.is_hamiltonian() { momentum } else { jump };
         self.state[n..2 * n].iter_mut().zip(change).for_each(|(x, d)| *x += d);

@@ -1,8 +1,8 @@
 //! Samples: exact times, the state after at an impact, every quantity evaluated at the state itself.
 
-use crate::engine::{Flow, Time};
 use crate::motion::{Motion, Signal};
 use crate::run::Run;
+use carom_jet::{Flow, Time};
 use std::ops::Range;
 
 /// The times still to come and the values taken.
@@ -200,7 +200,7 @@ impl Run<'_> {
             let nothing = Reactions { x: none, rates: None, multipliers: Vec::new(), forces: Vec::new() };
             return self.shown_at(self.time, &state, &nothing, &[]);
         }
-        self.look();
+        self.evaluate_frame();
         let reactions = self.reactions_within(&closed, self.last_step);
         self.shown_at(self.time, &state, &reactions, &closed)
     }

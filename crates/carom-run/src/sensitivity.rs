@@ -8,10 +8,10 @@
 //! Ξ = D_x R + (f⁺ − D_x R f⁻ − D_t R) D_x g / (D_t g + D_x g f⁻)
 //! ```
 
-use crate::engine::{Flow, Time};
-use crate::linear::{Matrix, dot};
 use crate::program::LegKey;
 use crate::run::Run;
+use carom_jet::dense::{Matrix, dot};
+use carom_jet::{Flow, Time};
 use std::collections::BTreeMap;
 
 /// Relative step of the differences: the cube root of rounding.
@@ -158,7 +158,7 @@ impl Run<'_> {
         let (plus, minus) =
             (self.reset_of(cause, time.plus(step), &state)?, self.reset_of(cause, time.plus(-step), &state)?);
         let reset_rate = plus.iter().zip(&minus).take(n).map(|(a, b)| (a - b) / (2.0 * step)).collect();
-        self.look();
+        self.evaluate_frame();
         Some(Before { state, rate, gradient, crossing_rate, reset, reset_rate })
     }
 
@@ -168,7 +168,7 @@ impl Run<'_> {
         (self.time, self.state) = (time, state.to_vec());
         let after = match cause {
             Cause::Surface(_) => Some(self.state.clone()),
-            Cause::Wall(w) => self.collide_unrecorded(w),
+            Cause::Wall(w) => self.apply_impact_unrecorded(w),
             Cause::Event(e) => {
                 let values = self.event_values();
                 let (_, range) = self.event_slots(e);
@@ -182,12 +182,12 @@ impl Run<'_> {
             }
         };
         (self.time, self.state) = kept;
-        self.look();
+        self.evaluate_frame();
         after
     }
 
     /// The law at a nearby state, all else left as it was.
-    fn collide_unrecorded(&mut self, wall: usize) -> Option<Vec<f64>> {
+    fn apply_impact_unrecorded(&mut self, wall: usize) -> Option<Vec<f64>> {
         let kept = (
             self.walls.clone(),
             self.expected_energy,
@@ -197,7 +197,7 @@ impl Run<'_> {
             self.warned.clone(),
         );
         let counted = (self.impact_count, self.last_hit.clone());
-        self.look();
+        self.evaluate_frame();
         let walls = self.touched(&[wall]);
         let result = self.apply_law(&walls);
         let after = self.state.clone();

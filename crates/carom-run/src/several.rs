@@ -19,8 +19,8 @@
 
 use crate::law::{Failure, Outcome, Touching};
 use crate::lcp::{Complementarity, Solution, independent_subset, solve_subset};
-use crate::linear::dot;
 use crate::zero::SOLVED;
+use carom_jet::dense::dot;
 
 /// Squares of approach speeds below this part of the first: the last pass, or the end of a sequence with e < 1, has e = 0.
 const FINISH: f64 = 1e-16;
@@ -106,11 +106,11 @@ impl Touching {
         if pushing.len() < 2 {
             return;
         }
-        let walls = independent_subset(&self.stiffness, &pushing);
+        let walls = independent_subset(&self.delassus, &pushing);
         for _ in 0..2 {
             let missing: Vec<f64> =
                 walls.iter().map(|&i| after[i] - before[i] - dot(&self.normals[i], &outcome.jump)).collect();
-            let more = solve_subset(&self.stiffness, &walls, &missing);
+            let more = solve_subset(&self.delassus, &walls, &missing);
             for (&i, x) in walls.iter().zip(&more) {
                 outcome.impulses[i] = (outcome.impulses[i] + x).max(0.0);
                 outcome.jump.iter_mut().zip(&self.spread[i]).for_each(|(j, s)| *j += x * s);
@@ -123,7 +123,7 @@ impl Touching {
     pub(crate) fn pass(&self, rates: &Rates, epsilon: &[f64]) -> Result<Solution, Failure> {
         let offset: Vec<f64> = rates.now.iter().zip(epsilon).map(|(u, e)| (1.0 + e) * u).collect();
         let problem = Complementarity {
-            matrix: &self.stiffness,
+            matrix: &self.delassus,
             matrix_scale: &self.scale,
             offset: &offset,
             offset_scale: &rates.scale,
@@ -135,13 +135,13 @@ impl Touching {
 
     /// The largest φ̇²/(n·Sn) of the walls that approach.
     fn fastest(&self, rates: &[f64]) -> f64 {
-        let speed = |(i, u): (usize, &f64)| if *u < 0.0 { u * u / self.stiffness[(i, i)] } else { 0.0 };
+        let speed = |(i, u): (usize, &f64)| if *u < 0.0 { u * u / self.delassus[(i, i)] } else { 0.0 };
         rates.iter().enumerate().map(speed).fold(0.0, f64::max)
     }
 
     /// The next wall of the sequential rule: the largest φ̇²/(n·Sn) of those that approach; ties in model order.
     pub fn next_in_sequence(&self, rates: &[f64]) -> Option<usize> {
-        let speed = |i: usize| rates[i] * rates[i] / self.stiffness[(i, i)];
+        let speed = |i: usize| rates[i] * rates[i] / self.delassus[(i, i)];
         let approaching = (0..rates.len()).filter(|&i| rates[i] < 0.0);
         approaching.max_by(|&i, &j| speed(i).total_cmp(&speed(j)).then(j.cmp(&i)))
     }
@@ -160,7 +160,7 @@ impl Touching {
     pub fn push_alone(&self, rates: &mut Rates, i: usize, impulse: f64, after: f64) {
         for j in 0..rates.now.len() {
             let rounding = SOLVED * (rates.scale[j] + self.scale[(i, j)] * impulse);
-            rates.now[j] += self.stiffness[(i, j)] * impulse;
+            rates.now[j] += self.delassus[(i, j)] * impulse;
             if rates.now[j].abs() <= rounding {
                 rates.now[j] = 0.0;
             }
@@ -170,7 +170,7 @@ impl Touching {
 
     /// cos of the wedge angle between two walls, −n_i·Sn_j/√(n_i·Sn_i n_j·Sn_j).
     pub fn wedge_cosine(&self, i: usize, j: usize) -> f64 {
-        -self.stiffness[(i, j)] / (self.stiffness[(i, i)] * self.stiffness[(j, j)]).sqrt()
+        -self.delassus[(i, j)] / (self.delassus[(i, i)] * self.delassus[(j, j)]).sqrt()
     }
 
     /// Does the answer for these two walls depend on the rule? Both agree at e = 1 for wedge angles π/k with k even, for
@@ -193,8 +193,8 @@ impl Touching {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::Metric;
-    use crate::linear::{Factored, Matrix, largest};
+    use crate::law::KktFactor;
+    use carom_jet::dense::{Factored, Matrix, largest};
     use proptest::prelude::*;
 
     const MOST: u64 = 1_000_000;
@@ -211,10 +211,10 @@ mod tests {
         m
     }
 
-    fn plain_mass(n: usize) -> Metric {
+    fn plain_mass(n: usize) -> KktFactor {
         let mut mass = Matrix::zeros(n, n);
         (0..n).for_each(|i| mass[(i, i)] = 1.0);
-        Metric::new(&mass, &Matrix::zeros(0, n))
+        KktFactor::new(&mass, &Matrix::zeros(0, n))
     }
 
     /// Floor y ≥ 0 and the other side of a wedge with this opening.
@@ -235,7 +235,7 @@ mod tests {
     /// The slow clear version of one pass: every support, with the pivoting solver.
     fn pass_by_enumeration(touching: &Touching, rates: &[f64], epsilon: &[f64]) -> Option<Vec<f64>> {
         let k = rates.len();
-        let n = &touching.stiffness;
+        let n = &touching.delassus;
         (0..1u32 << k).find_map(|mask| {
             let set: Vec<usize> = (0..k).filter(|i| mask >> i & 1 == 1).collect();
             let mut part = Matrix::zeros(set.len(), set.len());
@@ -266,7 +266,7 @@ mod tests {
         let speed = |u: &[f64]| {
             u.iter()
                 .enumerate()
-                .map(|(i, u)| u.min(0.0).powi(2) / touching.stiffness[(i, i)])
+                .map(|(i, u)| u.min(0.0).powi(2) / touching.delassus[(i, i)])
                 .fold(0.0, f64::max)
         };
         let (mut u, first) = (rates.to_vec(), speed(rates));
@@ -392,7 +392,7 @@ mod tests {
         ) {
             let mass = random_mass(5, &w);
             let rows = Matrix { rows: 2, columns: 5, entries: a };
-            let metric = Metric::new(&mass, &rows);
+            let metric = KktFactor::new(&mass, &rows);
             let mut normals: Vec<Vec<f64>> = n.chunks(5).map(<[f64]>::to_vec).take(walls).collect();
             let mut moving = moving[..walls].to_vec();
             if kind == 3 {

@@ -3,13 +3,13 @@
 //! Promise: it never hangs (every pass advances time or counts towards a limit), never falls through a wall (the first
 //! root of every gap is found and the law applied at the located state), never stops without saying why.
 
-use crate::engine::{Taylor, Time};
-use crate::happening::Happening;
 use crate::motion::{Graze, Motion, Stop, StopReason};
 use crate::options::{Options, Progress, SimulateError};
 use crate::program::Program;
 use crate::run::{Halt, Run, Series};
 use crate::sensitivity::Cause;
+use crate::step_event::StepEvent;
+use carom_jet::{Taylor, Time};
 use carom_mech::model::{Action, Interpolation};
 use std::sync::Arc;
 
@@ -128,12 +128,12 @@ impl Run<'_> {
     /// From the start to the end.
     pub fn go(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Halt> {
         self.first_leg()?;
-        while !self.turn(tell)? {}
+        while !self.step_once(tell)? {}
         Ok(())
     }
 
     /// One step and what happens in it. True when the end is reached.
-    pub fn turn(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<bool, Halt> {
+    pub fn step_once(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<bool, Halt> {
         let left = self.until.minus(self.time);
         if left <= 0.0 {
             self.pass_row();
@@ -150,14 +150,14 @@ impl Run<'_> {
         self.steps += 1;
         let h = self.expand(left)?;
         let touches = self.motion.grazes.len();
-        let (at, happening) = self.first_happening(h);
+        let (at, step_event) = self.first_happening(h);
         self.stop_at_flat_touch(touches)?;
-        let step = if happening.is_some() { at } else { h };
+        let step = if step_event.is_some() { at } else { h };
         self.stalled = if step > 0.0 { 0 } else { self.stalled + 1 };
         if self.stalled > STALLED {
             return Err(Halt::new(StopReason::StepLimit, "time does not advance any more".to_string()));
         }
-        let Some(what) = happening else {
+        let Some(what) = step_event else {
             self.pass(h, h == self.in_units(left))?;
             self.series = Series::Missing;
             self.pass_knot()?;
@@ -188,13 +188,13 @@ impl Run<'_> {
     }
 
     /// Does the motion go on after this as if nothing had happened?
-    fn only_records(&self, what: Happening) -> bool {
-        let Happening::Event(e) = what else { return false };
+    fn only_records(&self, what: StepEvent) -> bool {
+        let StepEvent::Event(e) = what else { return false };
         !matches!(self.program.mechanics.model.events[e].action, Action::Set(_))
     }
 
     /// An event within a step across rank loss: no leg can begin there, the series go on.
-    fn record_within(&mut self, what: Happening, step: f64, h: f64) -> Result<(), Halt> {
+    fn record_within(&mut self, what: StepEvent, step: f64, h: f64) -> Result<(), Halt> {
         self.ride_on(step, h);
         let handled = self.handle(what);
         self.rank.riding = false;
@@ -203,9 +203,9 @@ impl Run<'_> {
     }
 
     /// Moves to where something happens. A wall that becomes flat on the way cannot be held.
-    fn reach(&mut self, what: Happening, step: f64) -> Result<(), Halt> {
-        let Happening::Wall(w) = what else { return self.advance(step) };
-        self.look();
+    fn reach(&mut self, what: StepEvent, step: f64) -> Result<(), Halt> {
+        let StepEvent::Wall(w) = what else { return self.advance(step) };
+        self.evaluate_frame();
         let steepness = self.steepness(w);
         self.advance(step)?;
         if self.steepness(w) < FLAT * steepness { Err(self.flat(w)) } else { Ok(()) }
@@ -220,7 +220,7 @@ impl Run<'_> {
     fn stop_at_flat_touch(&mut self, known: usize) -> Result<(), Halt> {
         for i in known..self.motion.grazes.len() {
             let Graze { time, wall } = self.motion.grazes[i];
-            self.look();
+            self.evaluate_frame();
             let steepness = self.steepness(wall);
             let (start, here) = (self.state.clone(), self.time);
             let away = Time::new(time).minus(here);
@@ -228,10 +228,10 @@ impl Run<'_> {
             let mut there = start.clone();
             self.state_within(within, &mut there);
             (self.state, self.time) = (there, here.plus(away));
-            self.look();
+            self.evaluate_frame();
             let flat = self.steepness(wall) < FLAT * steepness;
             (self.state, self.time) = (start, here);
-            self.look();
+            self.evaluate_frame();
             if flat {
                 self.motion.grazes.truncate(i);
                 self.advance(within)?;
@@ -254,9 +254,9 @@ impl Run<'_> {
     /// Impacts at the start, and the first leg.
     pub fn first_leg(&mut self) -> Result<(), Halt> {
         self.start_residual = self.motion.audit.constraint_drift;
-        self.look();
+        self.evaluate_frame();
         let touched = self.touched(&[]);
-        let struck = if touched.is_empty() { false } else { self.collide(&touched)? };
+        let struck = if touched.is_empty() { false } else { self.apply_impact(&touched)? };
         if struck && let Some(end) = self.zeno_end() {
             self.cut_zeno(end)?;
         }
@@ -293,7 +293,7 @@ impl Run<'_> {
         let inputs = &self.program.mechanics.model.inputs;
         let jumps = inputs.iter().any(|input| input.interpolate < Interpolation::Smooth);
         let energy = |run: &mut Run<'_>| {
-            run.look();
+            run.evaluate_frame();
             run.frame.energy()
         };
         let before = if jumps { energy(self) } else { 0.0 };
@@ -306,11 +306,11 @@ impl Run<'_> {
     // ---- handling ----------------------------------------------------------------------------------------
 
     /// Returns true if there was an impulse. Events at the same instant come last, in model order.
-    fn handle(&mut self, what: Happening) -> Result<bool, Halt> {
+    fn handle(&mut self, what: StepEvent) -> Result<bool, Halt> {
         self.note_sides();
         let struck = match what {
-            Happening::Wall(w) => self.meet_wall(w)?,
-            Happening::Release(w) => {
+            StepEvent::Wall(w) => self.meet_wall(w)?,
+            StepEvent::Release(w) => {
                 self.begin_leg(&[w], &[])?;
                 if self.walls[w].closed {
                     // It must hold after all: its force is zero up to rounding, and says nothing during this step.
@@ -318,22 +318,22 @@ impl Run<'_> {
                 }
                 false
             }
-            Happening::LetGo(_) => {
+            StepEvent::LetGo(_) => {
                 self.let_go()?;
                 false
             }
-            Happening::Surface(s) => {
+            StepEvent::Surface(s) => {
                 let before = self.before_jump(Cause::Surface(s));
                 self.begin_leg(&[], &[s])?;
                 self.amplify_jump(before);
                 false
             }
-            Happening::LeaveSurface(s, sign) => {
+            StepEvent::LeaveSurface(s, sign) => {
                 self.leave_surface(s, sign);
                 self.begin_leg(&[], &[])?;
                 false
             }
-            Happening::Event(e) => {
+            StepEvent::Event(e) => {
                 self.meet_event(e)?;
                 false
             }
@@ -345,7 +345,7 @@ impl Run<'_> {
     /// A gap has reached zero: impact, contact or graze.
     fn meet_wall(&mut self, w: usize) -> Result<bool, Halt> {
         let before = self.before_jump(Cause::Wall(w));
-        let struck = self.collide(&[w])?;
+        let struck = self.apply_impact(&[w])?;
         if struck && let Some(end) = self.zeno_end() {
             self.cut_zeno(end)?;
         }

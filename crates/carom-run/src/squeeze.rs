@@ -164,9 +164,9 @@ impl Run<'_> {
             let normals: Vec<Vec<f64>> = walls.iter().map(|&w| self.frame.normal(w).to_vec()).collect();
             let gaps: Vec<f64> = walls.iter().map(|&w| self.frame.gap(w)).collect();
             let touching = Touching::new(&self.frame.metric(), &normals);
-            complementary(&touching.stiffness, &gaps).is_none()
+            complementary(&touching.delassus, &gaps).is_none()
         };
-        self.look();
+        self.evaluate_frame();
         gone
     }
 

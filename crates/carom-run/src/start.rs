@@ -3,10 +3,8 @@
 //! Residuals up to 1e-9 of a row's scale are projected silently; larger ones are an error that says by how much each row
 //! fails, unless projection was asked for. Variables that were not given are 0, or what the rows determine.
 
-use crate::engine::{Extent, Time, unit_for};
 use crate::events::Crossings;
 use crate::frame::Frame;
-use crate::linear::{Factored, Matrix};
 use crate::motion::{Motion, StopReason};
 use crate::options::{Options, Sampling, SimulateError};
 use crate::program::{LegKey, Program};
@@ -16,6 +14,8 @@ use crate::simulate::taylor_of;
 use crate::squeeze::Squeeze;
 use crate::zeno::History;
 use crate::zero::TYPED;
+use carom_jet::dense::{Factored, Matrix};
+use carom_jet::{Extent, Time, unit_for};
 use carom_mech::mechanics::Dynamics;
 use carom_mech::model::{Interpolation, RowKind};
 use std::collections::BTreeSet;
@@ -138,7 +138,7 @@ impl<'p> Run<'p> {
         self.choose_pieces();
         self.first_signs();
         self.frame.reach_mut().fill(0.0);
-        self.look();
+        self.evaluate_frame();
         self.read_restitution()?;
         self.complete_start(|k, rate| {
             let i = m.free[k];
@@ -200,7 +200,7 @@ impl<'p> Run<'p> {
     }
 
     fn check_state(&mut self) -> Result<(), SimulateError> {
-        self.look();
+        self.evaluate_frame();
         if self.state.iter().any(|x| !x.is_finite()) || !self.frame.is_finite() {
             let halt = self.not_finite();
             return Err(SimulateError::Singular(format!(
@@ -281,7 +281,7 @@ impl<'p> Run<'p> {
             .null_space
             .iter()
             .map(|z| {
-                let scale = crate::linear::largest(z);
+                let scale = carom_jet::dense::largest(z);
                 z.iter()
                     .zip(&names)
                     .filter(|(c, _)| c.abs() > 1e-9 * scale)
@@ -363,7 +363,7 @@ impl<'p> Run<'p> {
         self.solve_by_gradient(&free);
         if !(self.frame.is_finite() && self.drift() <= TYPED) {
             self.state = given;
-            self.look();
+            self.evaluate_frame();
             self.solve_by_differences(&free);
         }
     }
@@ -393,7 +393,7 @@ impl<'p> Run<'p> {
             for (&k, d) in free.iter().zip(&step) {
                 self.state[k] += d;
             }
-            self.look();
+            self.evaluate_frame();
             // Newton halves its steps at least, until rounding is left.
             let size =
                 step.iter().enumerate().map(|(j, d)| d.abs() / factored.natural(j)).fold(0.0, f64::max);
@@ -405,7 +405,7 @@ impl<'p> Run<'p> {
         }
         if !self.frame.is_finite() {
             self.state = before;
-            self.look();
+            self.evaluate_frame();
         }
     }
 
@@ -421,7 +421,7 @@ impl<'p> Run<'p> {
                 let x = self.state[k];
                 let mut side = |dx: f64| {
                     self.state[k] = x + dx;
-                    self.look();
+                    self.evaluate_frame();
                     self.start_residual()
                 };
                 let (plus, minus) = (side(step), side(-step));
@@ -430,7 +430,7 @@ impl<'p> Run<'p> {
                     jacobian[(i, j)] = (plus[i] - minus[i]) / (2.0 * step);
                 }
             }
-            self.look();
+            self.evaluate_frame();
             // Rows that no missing variable can change are checked afterwards, not solved.
             let rows: Vec<usize> =
                 (0..residual.len()).filter(|&i| jacobian.row(i).iter().any(|x| x.abs() > 1e-12)).collect();
@@ -443,18 +443,18 @@ impl<'p> Run<'p> {
             if !step.iter().all(|x| x.is_finite()) {
                 break;
             }
-            let size = crate::linear::largest(&step);
+            let size = carom_jet::dense::largest(&step);
             for (&k, d) in free.iter().zip(&step) {
                 self.state[k] += d;
             }
-            self.look();
-            if size <= 1e-14 * crate::linear::largest(&self.state).max(1.0) {
+            self.evaluate_frame();
+            if size <= 1e-14 * carom_jet::dense::largest(&self.state).max(1.0) {
                 break;
             }
         }
         if !self.frame.is_finite() {
             self.state = before;
-            self.look();
+            self.evaluate_frame();
         }
     }
 
@@ -499,7 +499,7 @@ impl<'p> Run<'p> {
         for wall in &mut self.walls {
             (wall.touching, wall.resting, wall.closed) = (false, false, false);
         }
-        self.look();
+        self.evaluate_frame();
         if !self.frame.is_finite() || self.state.iter().any(|x| !x.is_finite()) {
             return Err(self.not_finite());
         }
@@ -517,7 +517,7 @@ impl<'p> Run<'p> {
         self.expected_energy += self.frame.energy() - energy;
         let touched = self.touched(&[]);
         if !touched.is_empty() {
-            self.collide(&touched)?;
+            self.apply_impact(&touched)?;
         }
         Ok(())
     }

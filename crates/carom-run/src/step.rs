@@ -3,9 +3,9 @@
 //! The frame (every number the laws need) is not evaluated at the end of an uneventful step: what the audit and the
 //! projection want to know is noted along with the next step's series.
 
-use crate::engine::{SHORTEST, SHORTEST_UNIT, Time, horner, powers, shorter_unit, unit_for, within_unit};
 use crate::figures::figures;
 use crate::run::{Halt, Run, Series, Side};
+use carom_jet::{SHORTEST, SHORTEST_UNIT, Time, horner, powers, shorter_unit, unit_for, within_unit};
 use carom_mech::model::Method;
 
 /// Steps shorter than this part of the motion's own time scale …
@@ -124,7 +124,7 @@ impl Run<'_> {
         self.see_gaps(h, true);
         self.move_by(h, false, false)?;
         self.note_reach(h);
-        self.look();
+        self.evaluate_frame();
         if !self.frame.is_finite() {
             return Err(self.not_finite());
         }
@@ -134,7 +134,7 @@ impl Run<'_> {
 
     /// Everything at the end of a step that no other step follows.
     pub fn settle_end(&mut self) -> Result<(), Halt> {
-        self.look();
+        self.evaluate_frame();
         if !self.frame.is_finite() {
             return Err(self.not_finite());
         }

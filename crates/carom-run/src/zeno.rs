@@ -7,11 +7,11 @@
 //! By then the last bounces are known to rounding/height only. But every bounce says when the series ends, t + R: early ones are
 //! wrong by R², late ones by rounding/φ̇. The end taken is the one that differs least from its neighbours.
 
-use crate::engine::Time;
-use crate::linear::dot;
 use crate::motion::StopReason;
 use crate::run::{Halt, Run};
 use crate::zero::ROUNDING;
+use carom_jet::Time;
+use carom_jet::dense::dot;
 use std::collections::VecDeque;
 
 /// Patterns of up to this many impacts are recognised.
@@ -218,7 +218,7 @@ impl Run<'_> {
         if !resting.is_empty() && !self.is_degenerate() {
             let (forces, _) = self.contact_problem(&metric, &resting).ok()?;
             for (&w, f) in resting.iter().zip(&forces).filter(|(_, f)| **f != 0.0) {
-                let (spread, _) = metric.spread(self.frame.normal(w));
+                let (spread, _) = metric.inverse_mass_times(self.frame.normal(w));
                 x.iter_mut().zip(&spread).for_each(|(x, s)| *x += f * s);
             }
         }
@@ -312,8 +312,8 @@ impl Run<'_> {
         let (jump, y) = metric.solve(&vec![0.0; n], &target);
         let momentum: Vec<f64> = all.transposed_times(&y).iter().map(|x| -x).collect();
         let energy = self.frame.energy();
-        self.kick(&momentum, &jump);
-        self.look();
+        self.apply_impulse(&momentum, &jump);
+        self.evaluate_frame();
         self.expected_energy += self.frame.energy() - energy;
         if self.frame.is_finite() { Ok(()) } else { Err(self.not_finite()) }
     }

@@ -8,9 +8,9 @@
 //!
 //! The constants are pure numbers: how many roundings a computation of its kind may collect.
 
-use crate::engine::{Time, horner};
-use crate::linear::dot;
 use crate::run::Run;
+use carom_jet::dense::dot;
+use carom_jet::{Time, horner};
 use carom_mech::model::Method;
 
 /// Rounding of a formula, as a part of its scale: what is smaller is zero.
@@ -200,7 +200,7 @@ impl Run<'_> {
             return;
         }
         self.frame.reach_mut().fill(0.0);
-        self.look();
+        self.evaluate_frame();
         let left = self.until.minus(self.time);
         let n = self.size();
         let (velocity, acceleration, second) = self.rates_at_start();
@@ -244,7 +244,7 @@ impl Run<'_> {
         let metric = self.frame.metric();
         for wall in 0..self.walls.len() {
             let normal = self.frame.normal(wall);
-            let rate = (energy * dot(normal, &metric.spread(normal).0).max(0.0)).sqrt();
+            let rate = (energy * dot(normal, &metric.inverse_mass_times(normal).0).max(0.0)).sqrt();
             self.energy_reach.push(if rate.is_finite() { [h * rate, rate] } else { [0.0; 2] });
         }
     }

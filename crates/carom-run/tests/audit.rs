@@ -3,7 +3,7 @@
 mod common;
 
 use carom_mech::model::Method;
-use carom_run::{Fleet, Motion, Options, Outcome, Program, SimulateError, Traffic, Verdict, simulate};
+use carom_run::{Batch, JobSource, Motion, Options, Outcome, Program, SimulateError, Verdict, simulate};
 use common::{program, run};
 use std::path::PathBuf;
 
@@ -113,7 +113,7 @@ fn loose() -> (Program, Vec<Options>) {
 
 struct Queue(Vec<Options>, usize, Vec<Option<Outcome>>);
 
-impl Traffic for Queue {
+impl JobSource for Queue {
     fn next(&mut self) -> Option<(u64, Options)> {
         let options = self.0.get(self.1)?.clone();
         self.1 += 1;
@@ -128,7 +128,7 @@ impl Traffic for Queue {
 fn what_drifts_by_more_than_a_hundredth_is_doubted_alone_and_in_lanes() {
     let (program, all) = loose();
     let mut queue = Queue(all.clone(), 0, vec![None; all.len()]);
-    Fleet::new(&program, false).run(&mut queue);
+    Batch::new(&program, false).run(&mut queue);
     let mut doubted = 0;
     for (options, outcome) in all.iter().zip(&queue.2) {
         let motion = simulate(&program, options).unwrap();

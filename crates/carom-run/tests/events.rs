@@ -18,7 +18,7 @@ th0 = 0.200310900544247
 w0 = -0.199832473004952
 [force.gravity]
 generalized = { theta = "sin(theta - gamma)", phi = "sin(theta - gamma) + (theta'^2 - cos(theta - gamma))*sin(phi)" }
-[event.strike]
+[event.apply_one_wall]
 when = "phi - 2*theta"
 direction = "rising"
 action = "set"
@@ -30,13 +30,13 @@ velocity = { theta = "w0", phi = "(1 - cos(2*th0))*w0" }
 until = 4.0
 "#);
     assert_eq!(motion.events.len(), 1, "{:?}", motion.events);
-    let strike = &motion.events[0];
-    close(strike.time, 3.882463752851374, 1e-11);
-    close(strike.position[0], 0.200310900544247, 1e-11);
-    close(strike.position[1], 2.0 * 0.200310900544247, 1e-11);
-    close(strike.velocity[0], -0.199832473004952, 1e-11);
+    let apply_one_wall = &motion.events[0];
+    close(apply_one_wall.time, 3.882463752851374, 1e-11);
+    close(apply_one_wall.position[0], 0.200310900544247, 1e-11);
+    close(apply_one_wall.position[1], 2.0 * 0.200310900544247, 1e-11);
+    close(apply_one_wall.velocity[0], -0.199832473004952, 1e-11);
     let back = (1.0 - (2.0f64 * 0.200310900544247).cos()) * -0.199832473004952;
-    close(strike.velocity[1], back, 1e-11);
+    close(apply_one_wall.velocity[1], back, 1e-11);
 }
 
 fn thrown(extra: &str) -> String {

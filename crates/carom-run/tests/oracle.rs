@@ -3,7 +3,7 @@
 
 mod common;
 
-use carom_run::{Columns, Fleet, Options, Outcome, SimulateError, Traffic};
+use carom_run::{Batch, Columns, JobSource, Options, Outcome, SimulateError};
 
 type State = [f64; 4];
 
@@ -50,7 +50,7 @@ fn gap([a, b, u, v]: State) -> (f64, f64) {
 }
 
 /// v − 2 (n·v) W⁻¹n / (n·W⁻¹n)
-fn strike([a, b, u, v]: State) -> State {
+fn apply_one_wall([a, b, u, v]: State) -> State {
     let (n, m, c) = (a.cos(), b.cos(), (a - b).cos());
     let (x, y) = (n - c * m, 2.0 * m - c * n);
     let factor = 2.0 * (n * u + m * v) / (n * x + m * y);
@@ -91,7 +91,7 @@ fn oracle(start: State) -> (State, Vec<f64>) {
                 }
             }
             let at = bisect(from, lowest, |s| gap(flow(x, s)).0);
-            x = strike(flow(x, at));
+            x = apply_one_wall(flow(x, at));
             t += at;
             impacts.push(t);
             leaving = true;
@@ -108,7 +108,7 @@ struct Queue {
     outcomes: Vec<Option<Outcome>>,
 }
 
-impl Traffic for Queue {
+impl JobSource for Queue {
     fn next(&mut self) -> Option<(u64, Options)> {
         let options = self.options.get(self.next)?.clone();
         self.next += 1;
@@ -142,7 +142,7 @@ fn an_ensemble_meets_the_impacts_of_a_program_written_by_hand() {
         options
     });
     let mut queue = Queue { options: all.collect(), next: 0, outcomes: vec![None; COUNT] };
-    Fleet::new(&program, true).run(&mut queue);
+    Batch::new(&program, true).run(&mut queue);
     let columns = Columns::of(&program);
     let (mut compared, mut impacts) = (0, 0);
     for (start, outcome) in starts.iter().zip(&queue.outcomes) {

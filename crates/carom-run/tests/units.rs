@@ -3,7 +3,7 @@
 mod common;
 
 use carom_mech::Draft;
-use carom_run::{Fleet, Motion, Options, Outcome, Sampling, SimulateError, StopReason, Traffic, simulate};
+use carom_run::{Batch, JobSource, Motion, Options, Outcome, Sampling, SimulateError, StopReason, simulate};
 use common::units::{Scalable, Units, story};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -295,7 +295,7 @@ struct Queue {
     done: Vec<Option<Result<Outcome, SimulateError>>>,
 }
 
-impl Traffic for Queue {
+impl JobSource for Queue {
     fn next(&mut self) -> Option<(u64, Options)> {
         let options = self.waiting.get(self.next)?.clone();
         self.next += 1;
@@ -323,7 +323,7 @@ fn lanes_of_different_units_give_the_bits_of_single_runs() {
         waiting.iter_mut().for_each(|options| options.sampling = Sampling::Even(2));
         let done = (0..waiting.len()).map(|_| None).collect();
         let mut queue = Queue { waiting, next: 0, done };
-        Fleet::new(&model.program, false).run(&mut queue);
+        Batch::new(&model.program, false).run(&mut queue);
         for (options, outcome) in queue.waiting.iter().zip(&queue.done) {
             let outcome = outcome.as_ref().unwrap().as_ref().unwrap();
             let motion = simulate(&model.program, options).unwrap();

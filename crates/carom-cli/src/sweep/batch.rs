@@ -1,11 +1,11 @@
-//! A shift of a thread: trajectories from the feed through a fleet, their rows back to it.
+//! A shift of a thread: trajectories from the feed through a batch, their rows back to it.
 
 use super::pages::{Packed, Pages};
 use super::record::Record;
 use super::schedule::Feed;
 use super::{Tally, Worker, journal};
 use crate::interrupt;
-use carom::run::{Columns, Fleet, Impact, Outcome, Traffic};
+use carom::run::{Batch, Columns, Impact, JobSource, Outcome};
 use carom::{Options, SimulateError};
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,26 +22,26 @@ pub struct Extra {
 pub type Rows<'f> = Feed<'f, Extra>;
 
 /// Simulates what the feed gives. Interrupted, it leaves what is under way.
-pub fn shift<'p>(worker: &Worker<'p>, fleet: &mut Fleet<'p>, feed: &mut Rows<'_>) {
+pub fn shift<'p>(worker: &Worker<'p>, batch: &mut Batch<'p>, feed: &mut Rows<'_>) {
     let columns = Columns::of(&worker.prepared.program);
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        fleet.run(&mut Shift::new(worker, &columns, Source::Feed, feed));
+        batch.run(&mut Shift::new(worker, &columns, Source::Feed, feed));
     }));
     if outcome.is_ok() {
         return;
     }
     // The program itself failed at one of these. Alone, the others are themselves again; that one gets a row that says so.
     for index in feed.under_way() {
-        let fleet = || Fleet::new(&worker.prepared.program, worker.choice.impacts);
+        let batch = || Batch::new(&worker.prepared.program, worker.choice.impacts);
         let alone = catch_unwind(AssertUnwindSafe(|| {
-            fleet().run(&mut Shift::new(worker, &columns, Source::One(Some(index)), feed));
+            batch().run(&mut Shift::new(worker, &columns, Source::One(Some(index)), feed));
         }));
         if alone.is_err() {
             let record = Record::invalid("carom failed here: please report it".to_owned());
             deliver(feed, index, &record, Packed::default());
         }
     }
-    *fleet = Fleet::new(&worker.prepared.program, worker.choice.impacts);
+    *batch = Batch::new(&worker.prepared.program, worker.choice.impacts);
 }
 
 /// Delivers a record after the pages that belong to it.
@@ -78,7 +78,7 @@ impl<'a, 'p, 'f> Shift<'a, 'p, 'f> {
     }
 }
 
-impl Traffic for Shift<'_, '_, '_> {
+impl JobSource for Shift<'_, '_, '_> {
     fn next(&mut self) -> Option<(u64, Options)> {
         while !interrupt::interrupted() {
             let index = match &mut self.source {

@@ -5,13 +5,13 @@
 
 mod batch;
 mod choice;
+mod incremental;
 mod input;
 mod journal;
 mod pages;
 mod plan;
 mod record;
 mod schedule;
-mod shortcut;
 mod table;
 mod vary;
 
@@ -25,7 +25,7 @@ use crate::summary::{count, duration};
 use crate::terminal;
 use crate::write;
 use batch::Rows;
-use carom::run::Fleet;
+use carom::run::Batch;
 use carom::{Diagnostic, Model, Options};
 use choice::Choice;
 use cpu_time::ProcessTime;
@@ -96,7 +96,7 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         options,
         choice: &choice,
         folder: spool.folder(),
-        fleets: Mutex::default(),
+        batches: Mutex::default(),
     };
     let (begin, cpu) = (Instant::now(), ProcessTime::now());
     let bar = progress(plan.count, done, args.model.quiet);
@@ -256,18 +256,18 @@ struct Worker<'a> {
     /// Where there is room for impacts.
     folder: PathBuf,
     /// Fleets that wait for a shift.
-    fleets: Mutex<Vec<Fleet<'a>>>,
+    batches: Mutex<Vec<Batch<'a>>>,
 }
 
 impl Worker<'_> {
     /// Simulates what the feed gives, on the calling thread, side by side where that pays. What a row holds depends on its
     /// index only. Interrupted, it leaves what is under way.
     fn shift(&self, feed: &mut Rows<'_>) {
-        let fleets = || self.fleets.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiting = fleets().pop();
-        let mut fleet = waiting.unwrap_or_else(|| Fleet::new(&self.prepared.program, self.choice.impacts));
-        batch::shift(self, &mut fleet, feed);
-        fleets().push(fleet);
+        let batches = || self.batches.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = batches().pop();
+        let mut batch = waiting.unwrap_or_else(|| Batch::new(&self.prepared.program, self.choice.impacts));
+        batch::shift(self, &mut batch, feed);
+        batches().push(batch);
     }
 
     /// The options of one trajectory; `row` is a place for its inputs.

@@ -13,7 +13,7 @@ use super::journal::Reader;
 use super::plan::Plan;
 use super::record::{Entry, Happening, Record};
 use crate::failure::Failure;
-use crate::form::form;
+use crate::output_format::form;
 use crate::write::{self, Pending};
 use carom::Model;
 use carom::show::table::{self, Column, NpzArchive, Place, Table, Values};

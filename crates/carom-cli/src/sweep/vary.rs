@@ -4,8 +4,8 @@
 //! Promise: a row is simulated exactly as `carom run` with the same `--set` and `--start` would. Where that only means other
 //! numbers ([`Shortcut`]) they are computed here; everything else goes through the draft, which also words what is wrong.
 
+use super::incremental::Shortcut;
 use super::plan::Plan;
-use super::shortcut::Shortcut;
 use crate::failure::Failure;
 use crate::load::suggestion;
 use carom::{Draft, Model, Options, Physics};

@@ -14,10 +14,10 @@ use crate::draft::At;
 use crate::frame::Frame;
 use crate::mechanics::RowMechanics;
 use crate::model::{Model, Physics, RowKind};
-use crate::numeric::Singular;
 use crate::redundant::dependent_rows;
 use crate::sample::Samples;
 use carom_expr::{Expr, Scaled, Symbol};
+use carom_jet::dense::SingularValues;
 use std::collections::HashMap;
 
 impl Checker<'_> {
@@ -346,8 +346,8 @@ fn solve(
     if samples.len() == 0 {
         return None;
     }
-    let matrix = crate::numeric::scaled_rows(&samples.matrix(dag, 0, &part));
-    if Singular::of(&matrix, involved.len()).rank() < involved.len() {
+    let matrix = carom_jet::dense::scaled_rows(&samples.matrix(dag, 0, &part));
+    if SingularValues::of(&matrix, involved.len()).rank() < involved.len() {
         return None;
     }
     Some(involved.iter().map(|&k| (k, samples.values(dag, symbols[k])[0].value)).collect())

@@ -9,8 +9,8 @@ use super::consistency::start_values;
 use crate::derive::derive_equations;
 use crate::mechanics::{Dynamics, Mechanics};
 use crate::model::Model;
-use crate::numeric::least_norm;
 use carom_expr::{Expr, Scaled, Symbol};
+use carom_jet::dense::least_norm;
 use std::collections::HashMap;
 
 /// A row's residual below this part of its scale is what typing leaves; the first step projects it away.

@@ -1,0 +1,285 @@
+//! Many trajectories of one system at once, in the lanes of the vector unit.
+//!
+//! Every lane has its own time, step and parameters; an event in one lane never waits for another, and a lane whose
+//! trajectory ends takes the next from the queue. The caller is asked ([`Handler::attend`]) only for steps in which a
+//! watched function may vanish: the bound s w₀ + Σ min(0, s w_k h^k) > 0, s = ±1 the side it is on, settles nearly all
+//! others for all lanes together. What a caller follows through every step ([`Monitors`]) is followed by the lanes and kept
+//! in the trajectory's [`BatchAudit`].
+//!
+//! Promise: a trajectory's bits are those of [`super::Flow`] with [`super::Taylor`], whatever the width and the
+//! neighbours.
+
+use crate::batch::rounds::LaneBatch;
+use crate::eval::flow::Flow;
+use crate::ir::tape::Tape;
+use crate::simd::{Instructions, Level};
+use crate::step::extent::Extent;
+use crate::step::taylor::Taylor;
+use crate::step::time::Time;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What lanes follow by themselves, for all trajectories alike.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Monitors {
+    /// Per watched function the noted function that is its size: 4 ε times it is rounding. Empty: none has one.
+    pub size: Vec<Option<usize>>,
+    /// So many of the first watched functions have their greatest value at the starts of steps followed.
+    pub peaks: usize,
+    /// A balance to audit at the start of every step.
+    pub balance: Option<Balance>,
+    /// Noted functions whose greatest values are followed.
+    pub greatest: Vec<usize>,
+    /// Noted functions that should be zero: a step is looked at when one exceeds `drift` times its greatest size, given by
+    /// its place in `greatest`.
+    pub residuals: Vec<(usize, usize)>,
+    /// See `residuals`.
+    pub drift: f64,
+    /// A lane is left, as if for pivoting, where its firmness falls to this part of the greatest it had, or one of these
+    /// noted functions to this part of its greatest (given by its place in `greatest`). 0: never.
+    pub weak: f64,
+    /// See `weak`.
+    pub norms: Vec<(usize, usize)>,
+    /// Steps to count.
+    pub smooth: Option<Smooth>,
+    /// So many of the first watched functions are measured by what they have done so far.
+    pub followed: usize,
+}
+
+/// Steps h with h |ẍ| < part · |ẋ|, the largest of each over some of the state: far shorter than the motion's own time scale.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Smooth {
+    /// So many of the first state variables.
+    pub variables: usize,
+    /// See above.
+    pub part: f64,
+    /// The step that makes so many in a row is looked at.
+    pub steps: u32,
+}
+
+/// value = expected + work, up to rounding of the terms.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Balance {
+    /// Which noted function is balanced.
+    pub value: usize,
+    /// Which noted functions are its terms.
+    pub terms: Range<usize>,
+    /// Which state variable is the work done.
+    pub work: Option<usize>,
+}
+
+/// What the lanes keep of one trajectory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BatchAudit {
+    /// Steps begun.
+    pub steps: u64,
+    /// The trajectory is taken out of its lane before it begins more.
+    pub most_steps: u64,
+    /// Per watched function: ±1, the side it is on; 0: every step is looked at.
+    pub sides: Vec<f64>,
+    /// The greatest value of the first watched functions; never below 0.
+    pub peak: f64,
+    /// What the balance should give.
+    pub expected: f64,
+    /// The largest |value − expected − work| so far.
+    pub worst: f64,
+    /// The largest sum of |terms| so far.
+    pub scale: f64,
+    /// The greatest values of `Monitors::greatest` so far.
+    pub greatest: Vec<f64>,
+    /// How many steps of `Monitors::smooth` there were in a row.
+    pub smooth: u32,
+    /// The greatest firmness so far.
+    pub firmest: f64,
+    /// What steps are measured by.
+    pub extent: Extent,
+    /// The unit of the series.
+    pub unit: f64,
+}
+
+impl Default for BatchAudit {
+    fn default() -> BatchAudit {
+        BatchAudit {
+            steps: 0,
+            most_steps: 0,
+            sides: Vec::new(),
+            peak: 0.0,
+            expected: 0.0,
+            worst: 0.0,
+            scale: 0.0,
+            greatest: Vec::new(),
+            smooth: 0,
+            extent: Extent::default(),
+            unit: 1.0,
+            firmest: 0.0,
+        }
+    }
+}
+
+/// Where a lane starts.
+#[derive(Clone, Debug, Default)]
+pub struct LaneStart {
+    /// Now.
+    pub time: Time,
+    /// Where it ends.
+    pub end: Time,
+    /// x(time)
+    pub state: Vec<f64>,
+    /// Its parameters.
+    pub parameters: Vec<f64>,
+    /// What is kept of it; comes without limits, all sides unknown.
+    pub audit: BatchAudit,
+}
+
+/// Why a lane was left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leave {
+    /// The end was reached.
+    Reached,
+    /// The handler wanted it.
+    Asked,
+    /// A linear block needs pivoting at this state: go on with a single [`super::Flow`].
+    NeedsPivoting,
+    /// The step is zero, far below rounding, or not a number.
+    NotFinite,
+    /// As many steps as the ledger allows.
+    StepLimit,
+}
+
+/// What to do with a step that was looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Nothing happens in it: take it.
+    Pass,
+    /// The handler has taken it: time, state (`after`) and ledger to go on with are written.
+    Cut,
+    /// Take the trajectory out of the lane (state and time of the step's start are handed back).
+    Leave,
+}
+
+/// One lane's step, as polynomials in (t − time)/τ, τ the unit of the series.
+pub struct LaneStep<'a> {
+    /// Where it starts; with [`Verdict::Cut`]: where to go on.
+    pub time: Time,
+    /// How long it is, in units of the series.
+    pub size: f64,
+    /// Does it end at the trajectory's end?
+    pub reaches_end: bool,
+    /// With [`Verdict::Cut`]: the state to go on with.
+    pub after: &'a mut [f64],
+    /// What is kept of the trajectory.
+    pub audit: &'a mut BatchAudit,
+    /// The parameters; with [`Verdict::Cut`] they may change.
+    pub parameters: &'a mut Vec<f64>,
+    /// Have they changed?
+    pub reparametrised: bool,
+    pub(crate) lane: usize,
+    pub(crate) series: &'a dyn Series,
+}
+
+impl LaneStep<'_> {
+    /// Copies the coefficients of state variable `i`.
+    pub fn state(&self, i: usize, into: &mut [f64]) {
+        self.series.state(i, self.lane, into);
+    }
+
+    /// Copies the coefficients of watched function `i`.
+    pub fn watched(&self, i: usize, into: &mut [f64]) {
+        self.series.watched(i, self.lane, into);
+    }
+
+    /// The value of noted function `i` at the start of the step.
+    pub fn monitored(&self, i: usize) -> f64 {
+        self.series.monitored(i, self.lane)
+    }
+
+    /// The state at `h` units into the step.
+    pub fn state_at(&self, h: f64, into: &mut [f64]) {
+        self.series.state_at(self.lane, h, into);
+    }
+
+    /// Gives a single workspace of the same tape and order the series of this step, as if it had made them.
+    pub fn give(&self, flow: &mut Flow) {
+        flow.adopt(
+            self.series.unit(self.lane),
+            |i, into| self.state(i, into),
+            |i, into| self.watched(i, into),
+            |i| self.monitored(i),
+            |i, k| self.series.guarded(i, k, self.lane),
+        );
+    }
+}
+
+/// What the caller does for single trajectories.
+pub trait Handler {
+    /// Fills in the next trajectory for a lane; false when there is none left.
+    fn board(&mut self, lane: usize, start: &mut LaneStart) -> bool;
+    /// Looks at a step in which a watched function may vanish.
+    fn attend(&mut self, lane: usize, step: &mut LaneStep<'_>) -> Verdict;
+    /// Takes a trajectory out of a lane.
+    fn leave(&mut self, lane: usize, why: Leave, time: Time, state: &[f64], audit: &BatchAudit);
+    /// Asked now and then: shall the ensemble go on? If not, what is in the lanes is dropped.
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+}
+
+/// The series of all lanes.
+pub(crate) trait Series {
+    fn unit(&self, lane: usize) -> f64;
+    fn state(&self, i: usize, lane: usize, into: &mut [f64]);
+    fn watched(&self, i: usize, lane: usize, into: &mut [f64]);
+    fn monitored(&self, i: usize, lane: usize) -> f64;
+    /// Coefficient k of what the i-th hidden function depends on.
+    fn guarded(&self, i: usize, k: usize, lane: usize) -> f64;
+    fn state_at(&self, lane: usize, h: f64, into: &mut [f64]);
+}
+
+/// An ensemble of trajectories of one system.
+#[derive(Clone, Debug)]
+pub struct Ensemble(Width);
+
+#[derive(Clone, Debug)]
+enum Width {
+    Sixteen(Box<LaneBatch<16>>),
+    Eight(Box<LaneBatch<8>>),
+}
+
+impl Ensemble {
+    /// Lanes for a tape.
+    pub fn new(tape: Arc<Tape>, taylor: Taylor, monitors: Monitors) -> Ensemble {
+        Ensemble(Width::Eight(Box::new(LaneBatch::new(tape, taylor, monitors, Level::detect()))))
+    }
+
+    /// The same with sixteen lanes and without machine code: the same bits.
+    pub fn wide(tape: Arc<Tape>, taylor: Taylor, monitors: Monitors) -> Ensemble {
+        Ensemble(Width::Sixteen(Box::new(LaneBatch::new(tape, taylor, monitors, Level::detect()))))
+    }
+
+    /// The same with these instructions, the same bits; `None` when the processor does not have them.
+    pub fn with(
+        instructions: Instructions,
+        tape: Arc<Tape>,
+        taylor: Taylor,
+        monitors: Monitors,
+    ) -> Option<Ensemble> {
+        let level = Level::of(instructions)?;
+        Some(Ensemble(Width::Eight(Box::new(LaneBatch::new(tape, taylor, monitors, level)))))
+    }
+
+    /// Number of lanes.
+    pub fn lanes(&self) -> usize {
+        match &self.0 {
+            Width::Sixteen(_) => 16,
+            Width::Eight(_) => 8,
+        }
+    }
+
+    /// Runs until the handler has no trajectory left and all lanes are done. Returns the number of steps taken.
+    pub fn run(&mut self, handler: &mut dyn Handler) -> u64 {
+        match &mut self.0 {
+            Width::Sixteen(rounds) => rounds.run(handler),
+            Width::Eight(rounds) => rounds.run(handler),
+        }
+    }
+}

@@ -1,0 +1,478 @@
+//! The series of W trajectories at once: lane i of every vector belongs to trajectory i.
+//!
+//! Each lane performs exactly the operations of a single [`super::Flow`], in the same order: a trajectory's bits depend
+//! neither on the width nor on what the other lanes do.
+
+// Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
+#![allow(clippy::needless_range_loop)]
+
+use crate::batch::ensemble::Monitors;
+use crate::emit::{Program, Segment, Target};
+use crate::eval::element::{Element, Wide};
+use crate::eval::factor::{Factor, firm, weak};
+use crate::eval::interpret::{self, far_sum};
+use crate::eval::order_zero;
+use crate::eval::sincos::sin_cos_wide;
+use crate::ir::elimination::Place as Entry;
+use crate::ir::layout::{Factored, Factors, Layout, Pivoted, WIDTH, moving};
+use crate::ir::recurrence::Weight;
+use crate::ir::tape::{Block, MachineCode, Op, Row, Slot, Start, Tape, Value};
+use crate::simd::{Code, Kernel, Level, dispatch};
+use carom_expr::evaluate_function;
+use std::sync::Arc;
+
+/// Workspace of W trajectories.
+#[derive(Clone, Debug)]
+pub(crate) struct Lanes<const W: usize> {
+    pub(crate) tape: Arc<Tape>,
+    pub(crate) order: usize,
+    layout: Arc<Layout>,
+    arena: Vec<Wide<W>>,
+    /// State and time to expand around.
+    pub(crate) current: Vec<Wide<W>>,
+    /// Values of the noted functions.
+    pub(crate) monitored: Vec<Wide<W>>,
+    moving_pairs: Vec<(u32, Weight)>,
+    moving_edges: Vec<(u32, Weight)>,
+    /// Lanes whose last jet met a pivot that needs the scalar, pivoting path.
+    pub(crate) unhealthy: [bool; W],
+    /// τ of each lane's series.
+    pub(crate) unit: Wide<W>,
+    /// How far the constraint rows of each lane are from depending on each other.
+    pub(crate) firmness: [f64; W],
+    scratch: Vec<f64>,
+    /// Room to factor what needs pivoting, lane by lane.
+    pivoting: Vec<Factor>,
+    code: MachineCode,
+}
+
+impl<const W: usize> Lanes<W> {
+    pub(crate) fn new(tape: Arc<Tape>, order: usize, level: Level) -> Lanes<W> {
+        let layout = Layout::new(&tape, order, false);
+        let mut arena = vec![Wide::ZERO; layout.length];
+        for (at, scales) in layout.scales(1.0) {
+            scales.iter().enumerate().for_each(|(i, x)| arena[at + i] = Wide::splat(*x));
+        }
+        for (i, x) in layout.literals.iter().enumerate() {
+            arena[layout.numbers + i] = Wide::splat(*x);
+        }
+        arena[layout.mask] = Wide::splat(f64::from_bits(u64::MAX >> 1));
+        let code = if W == WIDTH {
+            tape.code((order, Target::Lanes, level), || {
+                let program = Program::assemble(&tape, &layout, Target::Lanes, level)?;
+                program.orders?;
+                Code::new(&program.bytes, layout.length).map(|code| (code, program))
+            })
+        } else {
+            None
+        };
+        let zeros = |n: usize| vec![Wide::ZERO; n];
+        Lanes {
+            order,
+            arena,
+            current: zeros(tape.dimension + 1),
+            monitored: zeros(tape.monitored.len()),
+            moving_pairs: moving(tape.recurrence.pairs.iter().map(|p| p.weight), &layout.tables.pairs),
+            moving_edges: moving(tape.recurrence.edges.iter().map(|e| e.weight), &layout.tables.edges),
+            unhealthy: [false; W],
+            unit: Wide::splat(1.0),
+            firmness: [1.0; W],
+            scratch: vec![0.0; tape.constants.len()],
+            pivoting: tape.blocks.iter().map(Factor::new).collect(),
+            layout: Arc::new(layout),
+            code,
+            tape,
+        }
+    }
+
+    /// Sets the parameters of one lane.
+    pub(crate) fn set_parameters(&mut self, lane: usize, parameters: &[f64]) {
+        order_zero::constants(&self.tape, parameters, &mut self.scratch);
+        let (layout, r) = (&self.layout, &self.tape.recurrence);
+        for (wide, x) in self.arena[layout.constants..].iter_mut().zip(&self.scratch) {
+            wide.0[lane] = *x;
+        }
+        let value = |w: &Weight| w.factor * self.scratch[w.constant as usize];
+        for (wide, pair) in self.arena[layout.pair_weights..].iter_mut().zip(&r.pairs) {
+            wide.0[lane] = value(&pair.weight);
+        }
+        for (wide, edge) in self.arena[layout.edge_weights..].iter_mut().zip(&r.edges) {
+            wide.0[lane] = value(&edge.weight);
+        }
+    }
+
+    /// Series of one lane are in powers of (t − t₀)/τ from now on.
+    pub(crate) fn set_unit(&mut self, lane: usize, unit: f64) {
+        if unit != self.unit.0[lane] {
+            self.unit.0[lane] = unit;
+            for (at, scales) in self.layout.scales(unit) {
+                scales.iter().enumerate().for_each(|(i, x)| self.arena[at + i].0[lane] = *x);
+            }
+        }
+    }
+
+    /// A constant of one lane.
+    pub(crate) fn constant(&self, slot: u32, lane: usize) -> f64 {
+        self.arena[self.layout.constants + slot as usize].0[lane]
+    }
+
+    /// Coefficients of a row that has a series.
+    #[inline(always)]
+    pub(crate) fn row(&self, row: Row) -> &[Wide<W>] {
+        &self.arena[self.layout.places[row as usize].at as usize..][..self.order + 1]
+    }
+
+    /// The series of all lanes around `current`.
+    pub(crate) fn jet(&mut self, level: Level) {
+        let tape = Arc::clone(&self.tape);
+        for (x, place) in self.current.iter().zip(&self.layout.places) {
+            self.arena[place.index(0)] = *x;
+        }
+        self.unhealthy = [false; W];
+        self.firmness = [1.0; W];
+        match self.code.take() {
+            Some(code) => {
+                for segment in &code.1.values {
+                    match segment {
+                        Segment::Code(at) => code.0.call(*at, &mut self.arena),
+                        Segment::Outside(ops) => dispatch(level, Values { lanes: self, tape: &tape, ops }),
+                    }
+                }
+                self.examine();
+                if let Some(orders) = code.1.orders {
+                    code.0.call(orders, &mut self.arena);
+                }
+                self.code = Some(code);
+            }
+            None => dispatch(level, Jet { lanes: self, tape: &tape }),
+        }
+        for (monitored, value) in self.monitored.iter_mut().zip(&tape.monitored) {
+            *monitored = value_of(&self.layout, &self.arena, *value);
+        }
+    }
+
+    /// Marks lanes that come near an instant at which constraint rows depend on each other.
+    #[inline(always)]
+    pub(crate) fn weaken(&mut self, monitors: &Monitors, greatest: &[Wide<W>], firmest: &mut Wide<W>) {
+        if monitors.weak == 0.0 {
+            return;
+        }
+        for i in 0..W {
+            firmest.0[i] = firmest.0[i].max(self.firmness[i]);
+            self.unhealthy[i] |= weak(monitors.weak, self.firmness[i], firmest.0[i]);
+        }
+        for &(norm, size) in &monitors.norms {
+            let (norm, size) = (self.monitored[norm], greatest[size]);
+            for i in 0..W {
+                self.unhealthy[i] |= norm.0[i] <= monitors.weak * size.0[i];
+            }
+        }
+    }
+
+    /// Marks lanes with a doubtful pivot.
+    fn examine(&mut self) {
+        for f in self.layout.symmetric() {
+            let n = f.pattern.order.len();
+            let (pivots, sizes) = self.arena[f.checks..][..2 * n].split_at(n);
+            for (p, s) in pivots.iter().zip(sizes) {
+                for lane in 0..W {
+                    self.unhealthy[lane] |= !f.pattern.healthy(p.0[lane], s.0[lane]);
+                }
+            }
+            for &i in &f.loose {
+                for lane in 0..W {
+                    self.firmness[lane] = firm(self.firmness[lane], pivots[i].0[lane], sizes[i].0[lane]);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn value_of<const W: usize>(layout: &Layout, arena: &[Wide<W>], value: Value) -> Wide<W> {
+    arena[match value {
+        Value::Row(row) => layout.places[row as usize].index(0),
+        Value::Constant(slot) => layout.constants + slot as usize,
+    }]
+}
+
+/// Some instructions of order 0.
+struct Values<'a, const W: usize> {
+    lanes: &'a mut Lanes<W>,
+    tape: &'a Tape,
+    ops: &'a [u32],
+}
+
+impl<const W: usize> Kernel for Values<'_, W> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        for &op in self.ops {
+            self.lanes.first(self.tape, &self.tape.ops[op as usize]);
+        }
+    }
+}
+
+/// All orders by interpretation.
+struct Jet<'a, const W: usize> {
+    lanes: &'a mut Lanes<W>,
+    tape: &'a Tape,
+}
+
+impl<const W: usize> Kernel for Jet<'_, W> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Jet { lanes, tape } = self;
+        for op in &tape.ops {
+            lanes.first(tape, op);
+        }
+        lanes.examine();
+        let layout = Arc::clone(&lanes.layout);
+        let arena = &mut lanes.arena[..];
+        interpret::set_weights(&layout, arena, layout.pair_weights, &lanes.moving_pairs);
+        interpret::set_weights(&layout, arena, layout.edge_weights, &lanes.moving_edges);
+        for k in 1..=layout.order {
+            let last = k == layout.order;
+            let pairs = if last { tape.recurrence.last_pairs } else { tape.recurrence.pairs.len() };
+            for (p, pair) in tape.recurrence.pairs[..pairs].iter().enumerate() {
+                let series = |row: Row| &arena[layout.places[row as usize].at as usize..][..layout.stride];
+                arena[layout.sums + p] = if k > 3 {
+                    let sum = far_sum::<FUSED, W>(series(pair.a), series(pair.b), k);
+                    sum.times(arena[layout.pair_weights + p])
+                } else {
+                    Wide::ZERO
+                };
+            }
+            interpret::order::<FUSED, false, Wide<W>>(
+                tape,
+                &layout,
+                arena,
+                k,
+                |arena, which, right, unknowns| {
+                    let index = |row: Row| layout.places[row as usize].index(k);
+                    let (right, out) = (|i| index(right + i), |i| index(unknowns + i));
+                    match &layout.blocks[which] {
+                        Factored::Symmetric(f) => solve::<FUSED, W>(f, arena, right, out),
+                        Factored::Pivoted(f) => solve_pivoted::<FUSED, W>(f, arena, right, out),
+                    }
+                },
+            );
+            if k == 1 {
+                interpret::near_weights(tape, &layout, arena);
+            }
+        }
+    }
+}
+
+impl<const W: usize> Lanes<W> {
+    #[inline(always)]
+    fn first(&mut self, tape: &Tape, op: &Op) {
+        let layout = &*self.layout;
+        let arena = &mut self.arena[..];
+        let at = |row: Row| layout.places[row as usize].index(0);
+        let value = |arena: &[Wide<W>], v: Value| value_of(layout, arena, v);
+        let constant = |arena: &[Wide<W>], slot: Slot| arena[layout.constants + slot as usize];
+        match op {
+            Op::Dot { out, constant: c, linear, products } => {
+                let mut sum: Option<Wide<W>> = (*c != 0).then(|| constant(arena, *c));
+                let mut add = |x: Wide<W>| sum = Some(sum.map_or(x, |s| s.plus(x)));
+                for l in linear {
+                    add(constant(arena, l.coefficient).times(arena[at(l.a)]));
+                }
+                for p in products {
+                    add(constant(arena, p.coefficient).times(arena[at(p.a)].times(arena[at(p.b)])));
+                }
+                arena[at(*out)] = sum.unwrap_or(Wide::ZERO);
+            }
+            Op::Divide { out, a, b } => arena[at(*out)] = value(arena, *a).over(arena[at(*b)]),
+            Op::Euler { out, .. } => arena[at(*out)] = Wide::ZERO,
+            Op::SinCos { u, sin, cos, .. } => {
+                let (mut s, mut c) = (Wide::ZERO, Wide::ZERO);
+                sin_cos_wide(&arena[at(*u)], &mut s, &mut c);
+                arena[at(*sin)] = s;
+                arena[at(*cos)] = c;
+            }
+            Op::SinhCosh { u, sinh, cosh, .. } => {
+                let x = arena[at(*u)];
+                arena[at(*sinh)] = x.map(f64::sinh);
+                arena[at(*cosh)] = x.map(f64::cosh);
+            }
+            Op::Tan { u, tan, weight, hyperbolic, .. } => {
+                let x = arena[at(*u)];
+                let t = if *hyperbolic { x.map(f64::tanh) } else { x.map(f64::tan) };
+                let w =
+                    if *hyperbolic { x.map(|u| (1.0 / u.cosh()).powi(2)) } else { t.map(|t| 1.0 + t * t) };
+                arena[at(*tan)] = t;
+                arena[at(*weight)] = w;
+            }
+            Op::Sqrt { out, u } => arena[at(*out)] = arena[at(*u)].map(f64::sqrt),
+            Op::Power { out, u, dr, exponent, .. } => {
+                arena[at(*out)] = arena[at(*u)].zip(constant(arena, *exponent), order_zero::power);
+                arena[at(*dr)] = Wide::ZERO;
+            }
+            Op::Exp { out, start, .. } | Op::Integrate { out, start, .. } => {
+                arena[at(*out)] = match *start {
+                    Start::Function(f, u) => arena[at(u)].map(|u| evaluate_function(f, u, 0.0)),
+                    Start::Function2(f, a, b) => {
+                        value(arena, a).zip(value(arena, b), |a, b| evaluate_function(f, a, b))
+                    }
+                    Start::Power(a, b) => value(arena, a).zip(value(arena, b), f64::powf),
+                };
+            }
+            Op::Solve { block } => {
+                let (index, block) = (*block as usize, &tape.blocks[*block as usize]);
+                let out = |i: Row| at(block.first + i);
+                for (i, b) in block.right_side.iter().enumerate() {
+                    arena[out(i as Row)] = value(arena, *b);
+                }
+                match &layout.blocks[index] {
+                    Factored::Symmetric(f) => {
+                        factor(f, layout, block, arena);
+                        solve::<false, W>(f, arena, out, out);
+                    }
+                    Factored::Pivoted(f) => {
+                        for lane in 0..W {
+                            let pivoting = &mut self.pivoting[index];
+                            let solved = pivot(f, layout, block, arena, lane, pivoting, out);
+                            self.unhealthy[lane] |= !solved;
+                            self.firmness[lane] = self.firmness[lane].min(pivoting.firmness());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// L D Lᵀ as in `Factor::sparse`, all lanes together; pivots are examined afterwards.
+#[inline(always)]
+fn factor<const W: usize>(f: &Factors, layout: &Layout, block: &Block, arena: &mut [Wide<W>]) {
+    let e = &f.pattern;
+    arena[f.lower..f.lower + e.columns.len()].fill(Wide::ZERO);
+    arena[f.pivots..f.pivots + block.size].fill(Wide::ZERO);
+    for (&(_, _, entry), place) in block.entries.iter().zip(&e.places) {
+        let x = value_of(layout, arena, entry);
+        match *place {
+            Entry::Diagonal(i) => arena[f.pivots + i as usize] = x,
+            Entry::Lower(at) => arena[f.lower + at as usize] = x,
+        }
+    }
+    let (multiples, added) = e.support(|at| value_of(layout, arena, block.entries[at as usize].2));
+    arena[f.multiples..][..multiples.len()].copy_from_slice(&multiples);
+    for (place, x) in added {
+        let at = match place {
+            Entry::Diagonal(i) => f.pivots + i as usize,
+            Entry::Lower(at) => f.lower + at as usize,
+        };
+        arena[at] = arena[at].plus(x);
+    }
+    arena[f.work..f.work + block.size].fill(Wide::ZERO);
+    for i in 0..block.size {
+        for at in e.row(i) {
+            arena[f.work + e.columns[at] as usize] = arena[f.lower + at];
+        }
+        for at in e.row(i) {
+            let j = e.columns[at] as usize;
+            let mut s = arena[f.work + j];
+            for m in e.row(j) {
+                s = s.minus(arena[f.lower + m].times(arena[f.work + e.columns[m] as usize]));
+            }
+            arena[f.work + j] = s;
+        }
+        let mut pivot = arena[f.pivots + i];
+        let mut size = pivot.map(f64::abs);
+        for at in e.row(i) {
+            let j = e.columns[at] as usize;
+            let ld = std::mem::replace(&mut arena[f.work + j], Wide::ZERO);
+            let l = ld.times(arena[f.pivots + j]);
+            let product = l.times(ld);
+            pivot = pivot.minus(product);
+            size = size.zip(product, |s, x| s + x.abs());
+            arena[f.lower + at] = l;
+        }
+        arena[f.checks + i] = pivot;
+        arena[f.checks + block.size + i] = size;
+        arena[f.pivots + i] = Wide::splat(1.0).over(pivot);
+    }
+}
+
+/// Factors and solves one lane of a block that needs pivoting; false when it is singular.
+fn pivot<const W: usize>(
+    f: &Pivoted,
+    layout: &Layout,
+    block: &Block,
+    arena: &mut [Wide<W>],
+    lane: usize,
+    factor: &mut Factor,
+    out: impl Fn(Row) -> usize,
+) -> bool {
+    if factor.factor(block, |value| value_of(layout, arena, value).0[lane]).is_err() {
+        return false;
+    }
+    for (wide, x) in arena[f.factors..].iter_mut().zip(factor.general()) {
+        wide.0[lane] = x;
+    }
+    let mut b: Vec<f64> = (0..f.size as Row).map(|i| arena[out(i)].0[lane]).collect();
+    factor.solve::<false>(block, &mut b);
+    for (i, x) in b.into_iter().enumerate() {
+        arena[out(i as Row)].0[lane] = x;
+    }
+    true
+}
+
+/// U⁻¹ G b, in the order of `Factor::solve`.
+#[inline(always)]
+fn solve_pivoted<const FUSED: bool, const W: usize>(
+    f: &Pivoted,
+    arena: &mut [Wide<W>],
+    right: impl Fn(Row) -> usize,
+    out: impl Fn(Row) -> usize,
+) {
+    let n = f.size;
+    for i in 0..n {
+        let mut sum = arena[right(0)].times(arena[f.g(i, 0)]);
+        for j in 1..n {
+            sum = sum.plus_product::<FUSED>(arena[right(j as Row)], arena[f.g(i, j)]);
+        }
+        arena[f.work + i] = sum;
+    }
+    for i in (0..n).rev() {
+        let mut x = arena[f.work + i];
+        for j in (i + 1..n).rev() {
+            x = x.minus_product::<FUSED>(arena[out(j as Row)], arena[f.u(i, j)]);
+        }
+        arena[out(i as Row)] = x.times(arena[f.u(i, i)]);
+    }
+}
+
+/// L D Lᵀ x = b in the order of `Factor::solve`; `right` and `out` say where b and x are.
+#[inline(always)]
+fn solve<const FUSED: bool, const W: usize>(
+    f: &Factors,
+    arena: &mut [Wide<W>],
+    right: impl Fn(Row) -> usize,
+    out: impl Fn(Row) -> usize,
+) {
+    let e = &f.pattern;
+    let n = e.order.len();
+    for (i, &unknown) in e.order.iter().enumerate() {
+        let mut s = arena[right(unknown)];
+        for &(m, row) in e.borrowed(i) {
+            s = s.plus_product::<FUSED>(arena[right(row)], arena[f.multiples + m as usize]);
+        }
+        for at in e.row(i) {
+            s = s.minus_product::<FUSED>(arena[f.lower + at], arena[f.work + e.columns[at] as usize]);
+        }
+        arena[f.work + i] = s;
+    }
+    for i in 0..n {
+        arena[f.work + i] = arena[f.work + i].times(arena[f.pivots + i]);
+    }
+    for i in (0..n).rev() {
+        let x = arena[f.work + i];
+        for at in e.row(i) {
+            let j = f.work + e.columns[at] as usize;
+            arena[j] = arena[j].minus_product::<FUSED>(arena[f.lower + at], x);
+        }
+        arena[out(e.order[i])] = x;
+    }
+}

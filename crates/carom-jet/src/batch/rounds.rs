@@ -1,0 +1,597 @@
+//! W lanes with their times, steps and ledgers: one round is one step of every lane.
+//!
+//! The vector part of a round ([`LaneBatch::round_body`], compiled for each instruction set) makes the series of all lanes,
+//! their steps, the bounds of the watched functions, the ledgers' entries and the states the steps lead to. The single
+//! part then asks the handler about the lanes that need it and puts the answers in their places.
+
+// Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
+#![allow(clippy::needless_range_loop)]
+
+use crate::batch::ensemble::{BatchAudit, Handler, LaneStart, LaneStep, Leave, Monitors, Series, Verdict};
+use crate::batch::lane_scale::{Lane, end_of, four_sums, inverse_scale, inverse_size, radii};
+use crate::batch::lanes::Lanes;
+use crate::batch::times::Times;
+use crate::eval::element::{Element, Wide};
+use crate::ir::tape::{Row, Tape, Value};
+use crate::simd::{Kernel, Level, dispatch};
+use crate::step::extent::{NOTHING, further, step_by_rows};
+use crate::step::step_guard::range;
+use crate::step::taylor::{self, Taylor, far_shorter, larger, smaller, within_unit};
+use std::sync::Arc;
+
+/// The handler is asked whether to go on every so many rounds.
+const ASK_EVERY: u64 = 64;
+/// Rounding of a bound that is summed in another order than the single path does.
+const ORDER_ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Rounding of a function of known size, as single runs take it.
+const SIZE_ROUNDING: f64 = 4.0 * f64::EPSILON;
+/// A little more than the noise single runs compare with.
+const NOISIER: f64 = 1.001;
+/// Steps below this part of the time say that the motion runs into a singularity.
+pub const SHORTEST: f64 = 1e-18;
+
+/// W lanes with their times and steps.
+#[derive(Clone, Debug)]
+pub(crate) struct LaneBatch<const W: usize> {
+    lanes: Lanes<W>,
+    taylor: Taylor,
+    monitors: Monitors,
+    level: Level,
+    active: [bool; W],
+    time: Times<W>,
+    end: Times<W>,
+    /// Time left, then the step, both in units of the series.
+    left: Wide<W>,
+    size: Wide<W>,
+    /// As in `Extent`: least and greatest values, the last step as the series allowed it and this one, largest |u|.
+    ranges: Vec<[Wide<W>; 2]>,
+    step: Wide<W>,
+    next_step: Wide<W>,
+    reach: Vec<Wide<W>>,
+    /// Ranges and reach before this round, where single runs may project its states and see others instead.
+    seen: (Vec<[Wide<W>; 2]>, Vec<Wide<W>>),
+    /// 1/S per state variable.
+    inverses: Vec<Wide<W>>,
+    /// The step, its square, …
+    powers: Vec<Wide<W>>,
+    /// Lanes whose step must be looked at.
+    needs_attention: [u64; W],
+    /// Lanes whose step is far shorter than the motion's own time scale, and how many there were in a row.
+    stiff: [u64; W],
+    smooth: [u32; W],
+    /// Per watched function.
+    sides: Vec<Wide<W>>,
+    peak: Wide<W>,
+    expected: Wide<W>,
+    worst: Wide<W>,
+    scale: Wide<W>,
+    /// Per followed function.
+    greatest: Vec<Wide<W>>,
+    firmest: Wide<W>,
+    steps: [u64; W],
+    most_steps: [u64; W],
+    /// What the steps lead to.
+    next: Vec<Wide<W>>,
+    next_time: Times<W>,
+    next_peak: Wide<W>,
+    /// The parameters of each lane, and whether they have been set.
+    parameters: Vec<Vec<f64>>,
+    set: [bool; W],
+    state: Vec<f64>,
+    audit: BatchAudit,
+    start: LaneStart,
+}
+
+impl<const W: usize> LaneBatch<W> {
+    pub(crate) fn new(tape: Arc<Tape>, taylor: Taylor, monitors: Monitors, level: Level) -> LaneBatch<W> {
+        let n = tape.dimension;
+        LaneBatch {
+            state: vec![0.0; n],
+            ranges: vec![NOTHING.map(Wide::splat); n + monitors.followed],
+            reach: vec![Wide::ZERO; tape.recurrence.guarded.len()],
+            seen: (Vec::new(), Vec::new()),
+            inverses: vec![Wide::ZERO; n],
+            sides: vec![Wide::ZERO; tape.watched.len()],
+            next: vec![Wide::ZERO; n],
+            greatest: vec![Wide::ZERO; monitors.greatest.len()],
+            audit: BatchAudit {
+                sides: vec![0.0; tape.watched.len()],
+                greatest: vec![0.0; monitors.greatest.len()],
+                ..BatchAudit::default()
+            },
+            lanes: Lanes::new(tape, taylor.order, level),
+            taylor,
+            monitors,
+            level,
+            active: [false; W],
+            time: Times::ZERO,
+            end: Times::ZERO,
+            left: Wide::ZERO,
+            size: Wide::ZERO,
+            step: Wide::ZERO,
+            next_step: Wide::ZERO,
+            powers: vec![Wide::ZERO; taylor.order.max(1)],
+            needs_attention: [0; W],
+            stiff: [0; W],
+            smooth: [0; W],
+            peak: Wide::ZERO,
+            expected: Wide::ZERO,
+            worst: Wide::ZERO,
+            scale: Wide::ZERO,
+            firmest: Wide::ZERO,
+            steps: [0; W],
+            most_steps: [0; W],
+            next_time: Times::ZERO,
+            next_peak: Wide::ZERO,
+            parameters: vec![Vec::new(); W],
+            set: [false; W],
+            start: LaneStart::default(),
+        }
+    }
+
+    // ---- all lanes together ------------------------------------------------------------------------------
+
+    /// Jets, step sizes, bounds, ledgers and end states of all lanes.
+    fn round(&mut self) {
+        let n = self.lanes.tape.dimension;
+        for i in 0..W {
+            self.left.0[i] = self.end.get(i).minus(self.time.get(i)) / self.lanes.unit.0[i];
+        }
+        if !self.monitors.residuals.is_empty() {
+            self.seen.0.clone_from(&self.ranges);
+            self.seen.1.clone_from(&self.reach);
+        }
+        self.lanes.current[n] = self.time.hi;
+        self.lanes.jet(self.level);
+        dispatch(self.level, Round(self));
+    }
+
+    /// As `Taylor::step_size`, then cut to the time left and for what may hide.
+    #[inline(always)]
+    fn step_sizes(&mut self) {
+        let n = self.lanes.order;
+        let tape = Arc::clone(&self.lanes.tape);
+        let unit = self.lanes.unit;
+        let before = self.step.zip(unit, |h, u| h / u);
+        let (mut last, mut before_last, mut third) = (Wide::<W>::ZERO, Wide::<W>::ZERO, Wide::<W>::ZERO);
+        for i in 0..tape.dimension {
+            let row = self.lanes.row(i as Row);
+            let inverse = inverse_scale(&mut self.ranges[i], [row[0], row[1], row[2]], before);
+            self.inverses[i] = inverse;
+            let tail = &row[n - 2..n + 1];
+            last = last.zip(tail[2].map(f64::abs).zip(inverse, |c, s| c * s), larger);
+            before_last = before_last.zip(tail[1].map(f64::abs).zip(inverse, |c, s| c * s), larger);
+            third = third.zip(tail[0].map(f64::abs).zip(inverse, |c, s| c * s), larger);
+        }
+        let mut largest = [last, before_last, third];
+        for (at, value) in tape.watched.iter().enumerate() {
+            let Value::Row(row) = value else { continue };
+            let row = self.lanes.row(*row);
+            let first = [row[0], row[1], row[2]];
+            let inverse = match self.ranges.get_mut(tape.dimension + at) {
+                Some(range) => inverse_scale(range, first, before),
+                None => inverse_size(first, before),
+            };
+            for (largest, c) in largest.iter_mut().zip([row[n], row[n - 1], row[n - 2]]) {
+                *largest = largest.zip(c.map(f64::abs).zip(inverse, |c, s| c * s), larger);
+            }
+        }
+        let factor = self.taylor.factor;
+        let mut natural = radii(n, &largest).map(|r| r * factor);
+        for i in 0..W {
+            if (before.0[i] == 0.0) | far_shorter(natural.0[i], before.0[i]) {
+                let lane = Lane { lanes: &self.lanes, ranges: &self.ranges, lane: i };
+                natural.0[i] = step_by_rows(&self.taylor, &lane, before.0[i]);
+            }
+        }
+        for i in 0..W {
+            let h = natural.0[i];
+            self.next_step.0[i] = if h < f64::INFINITY { h * unit.0[i] } else { self.step.0[i] };
+        }
+        self.size = natural.zip(self.left, smaller);
+        for (at, guarded) in tape.recurrence.guarded.iter().enumerate() {
+            let row = self.lanes.row(guarded.u);
+            if guarded.kind.grows() {
+                self.reach[at] = self.reach[at].zip(row[0], further);
+            }
+            let [low, high, last] = range(self.size, n, |k| row[k]);
+            for i in 0..W {
+                let kind = guarded.kind.with(|slot| self.lanes.constant(slot, i));
+                let (u, so_far, size) = (|k: usize| row[k].0[i], self.reach[at].0[i], self.size.0[i]);
+                let reach = kind.reach(so_far, size, n, u);
+                if !kind.allows(n, u(0), reach, [low.0[i], high.0[i], last.0[i]]) {
+                    self.size.0[i] = kind.cut(size, n, so_far, u);
+                }
+            }
+        }
+        for i in 0..W {
+            let shortest = SHORTEST * self.time.hi.0[i].abs();
+            // Also true for what is not a number.
+            let hopeless = !((natural.0[i] * unit.0[i] >= shortest) & (self.size.0[i] > 0.0));
+            // One that asks for another unit is left to the single run.
+            let odd = !(within_unit(natural.0[i]) | (natural.0[i] == f64::INFINITY));
+            self.needs_attention[i] = u64::from(hopeless | odd);
+        }
+        self.stiff(natural);
+    }
+
+    /// Which lanes take a step of `Monitors::smooth`.
+    #[inline(always)]
+    fn stiff(&mut self, natural: Wide<W>) {
+        let Some(smooth) = self.monitors.smooth else { return };
+        let (mut rate, mut bend) = (Wide::<W>::ZERO, Wide::<W>::ZERO);
+        for i in 0..smooth.variables {
+            let (row, inverse) = (self.lanes.row(i as Row), self.inverses[i]);
+            let [first, second] = [row[1], row[2]].map(|c| c.zip(inverse, |c, s| c.abs() * s));
+            rate = first.zip(rate, |c, r| if c > r { c } else { r });
+            bend = second.zip(bend, |c, b| if 2.0 * c > b { 2.0 * c } else { b });
+        }
+        for i in 0..W {
+            let stiff = (self.step.0[i] > 0.0)
+                & (rate.0[i] > 0.0)
+                & (natural.0[i] * bend.0[i] < smooth.part * rate.0[i]);
+            self.stiff[i] = u64::from(stiff);
+        }
+    }
+
+    /// How many steps of `Monitors::smooth` in a row there are with this one.
+    fn smooth_with(&self, lane: usize) -> u32 {
+        if self.stiff[lane] != 0 { self.smooth[lane].saturating_add(1) } else { 0 }
+    }
+
+    /// The balance at the start of the step.
+    #[inline(always)]
+    fn audit(&mut self) {
+        let Some(balance) = &self.monitors.balance else { return };
+        let mut scale = Wide::<W>::ZERO;
+        for i in balance.terms.clone() {
+            scale = scale.zip(self.lanes.monitored[i], |s, e| s + e.abs());
+        }
+        let mut error = self.lanes.monitored[balance.value].zip(self.expected, |e, x| e - x);
+        if let Some(work) = balance.work {
+            error = error.zip(self.lanes.row(work as Row)[0], |e, w| e - w);
+        }
+        // What is not a number stays.
+        self.worst = error.map(f64::abs).zip(self.worst, larger);
+        self.scale = scale.zip(self.scale, larger);
+    }
+
+    /// The greatest sizes, and which residuals have left rounding.
+    #[inline(always)]
+    fn residuals(&mut self) {
+        for (greatest, &i) in self.greatest.iter_mut().zip(&self.monitors.greatest) {
+            *greatest = greatest.zip(self.lanes.monitored[i], |g, x| if x > g { x } else { g });
+        }
+        let drift = self.monitors.drift;
+        for &(value, size) in &self.monitors.residuals {
+            let (value, size) = (self.lanes.monitored[value], self.greatest[size]);
+            for i in 0..W {
+                let size = size.0[i].max(f64::MIN_POSITIVE);
+                self.needs_attention[i] |= u64::from((value.0[i] != 0.0) & (value.0[i].abs() / size > drift));
+            }
+        }
+    }
+
+    /// Which lanes may meet a zero of a watched function in [0, h].
+    #[inline(always)]
+    fn bounds(&mut self) {
+        let h = self.size;
+        let n = self.lanes.order;
+        // As `taylor::powers`.
+        self.powers[0] = h;
+        let mut known = 1;
+        for k in 1..n {
+            if k == 2 * known {
+                known = k;
+            }
+            self.powers[k] = self.powers[k - known].zip(self.powers[known - 1], |a, b| a * b);
+        }
+        let power = self.powers[n - 1];
+        let mut needs_attention = self.needs_attention;
+        for (at, value) in self.lanes.tape.watched.iter().enumerate() {
+            let Value::Row(row) = value else { continue };
+            let row = self.lanes.row(*row);
+            let side = self.sides[at];
+            // Σ min(0, s x) = (s Σ x − Σ |x|)/2, sums that become vector code.
+            let sum = four_sums(&row[1..], &self.powers, |c, p| c * p);
+            let size = four_sums(&row[1..], &self.powers, |c, p| (c * p).abs());
+            let mut noise = row[n].zip(power, |c, p| (c * p).abs());
+            if let Some(own) = self.monitors.size.get(at).copied().flatten() {
+                noise = noise.zip(self.lanes.monitored[own], |n, own| n + SIZE_ROUNDING * own);
+            }
+            for i in 0..W {
+                let w = side.0[i] * row[0].0[i];
+                let low = 0.5 * (side.0[i] * sum.0[i] - size.0[i]);
+                let margin = ORDER_ROUNDING * (w.abs() + size.0[i]) + NOISIER * noise.0[i];
+                // Not quiet either: what is not a number, and functions whose side is not known.
+                let quiet = w + low > margin;
+                needs_attention[i] |= u64::from(!quiet);
+            }
+        }
+        self.needs_attention = needs_attention;
+    }
+
+    /// Where the steps lead if nothing happens.
+    #[inline(always)]
+    fn ends(&mut self) {
+        let h = self.size;
+        for (i, next) in self.next.iter_mut().enumerate() {
+            *next = end_of(self.lanes.row(i as Row), &self.powers);
+        }
+        let mut peak = self.peak;
+        for value in &self.lanes.tape.watched[..self.monitors.peaks] {
+            match *value {
+                Value::Row(row) => {
+                    peak = self.lanes.row(row)[0].zip(peak, |x, p| if x > p { x } else { p });
+                }
+                Value::Constant(slot) => {
+                    for i in 0..W {
+                        let x = self.lanes.constant(slot, i);
+                        peak.0[i] = if x > peak.0[i] { x } else { peak.0[i] };
+                    }
+                }
+            }
+        }
+        self.next_peak = peak;
+        let time = self.time.plus(h.zip(self.lanes.unit, |h, u| h * u));
+        for i in 0..W {
+            let last = h.0[i] == self.left.0[i];
+            self.next_time.hi.0[i] = if last { self.end.hi.0[i] } else { time.hi.0[i] };
+            self.next_time.lo.0[i] = if last { self.end.lo.0[i] } else { time.lo.0[i] };
+        }
+    }
+
+    // ---- lane by lane ------------------------------------------------------------------------------------
+
+    pub(crate) fn run(&mut self, handler: &mut dyn Handler) -> u64 {
+        for lane in 0..W {
+            self.board(lane, handler);
+        }
+        self.lanes.current[..self.next.len()].copy_from_slice(&self.next);
+        self.time = self.next_time.clone();
+        self.peak = self.next_peak;
+        self.step = self.next_step;
+        let mut steps = 0;
+        let mut rounds = 0;
+        while self.active.contains(&true) {
+            rounds += 1;
+            if rounds % ASK_EVERY == 0 && !handler.goes_on() {
+                self.active = [false; W];
+                break;
+            }
+            self.round();
+            for lane in 0..W {
+                if !self.active[lane] {
+                    continue;
+                }
+                if self.steps[lane] >= self.most_steps[lane] || self.left.0[lane] <= 0.0 {
+                    let why = if self.left.0[lane] <= 0.0 { Leave::Reached } else { Leave::StepLimit };
+                    self.depart(lane, why, handler);
+                    continue;
+                }
+                self.steps[lane] += 1;
+                steps += 1;
+                let smooth = self.smooth_with(lane);
+                let monitored = self.monitors.smooth.is_some_and(|monitors| monitors.steps == smooth);
+                if self.needs_attention[lane] != 0 || self.lanes.unhealthy[lane] || monitored {
+                    self.attend(lane, handler);
+                    continue;
+                }
+                self.smooth[lane] = smooth;
+                if self.size.0[lane] == self.left.0[lane] {
+                    self.arrive(lane, handler);
+                }
+            }
+            self.lanes.current[..self.next.len()].copy_from_slice(&self.next);
+            std::mem::swap(&mut self.time, &mut self.next_time);
+            self.peak = self.next_peak;
+            self.step = self.next_step;
+        }
+        steps
+    }
+
+    /// A lane whose step is not simply taken.
+    fn attend(&mut self, lane: usize, handler: &mut dyn Handler) {
+        let size = self.size.0[lane];
+        let shortest = SHORTEST * self.time.hi.0[lane].abs();
+        let hopeless = !(size > 0.0 && size * self.lanes.unit.0[lane] >= shortest && size.is_finite());
+        if self.lanes.unhealthy[lane] || hopeless {
+            let why = if self.lanes.unhealthy[lane] { Leave::NeedsPivoting } else { Leave::NotFinite };
+            return self.depart(lane, why, handler);
+        }
+        self.read_ledger(lane);
+        let mut parameters = std::mem::take(&mut self.parameters[lane]);
+        let mut step = LaneStep {
+            time: self.time.get(lane),
+            size,
+            reaches_end: size == self.left.0[lane],
+            after: &mut self.state,
+            audit: &mut self.audit,
+            parameters: &mut parameters,
+            reparametrised: false,
+            lane,
+            series: &self.lanes,
+        };
+        let verdict = handler.attend(lane, &mut step);
+        let (time, reparametrised) = (step.time, step.reparametrised);
+        if reparametrised {
+            self.lanes.set_parameters(lane, &parameters);
+        }
+        self.parameters[lane] = parameters;
+        match verdict {
+            Verdict::Pass => {
+                self.write_sides(lane);
+                self.smooth[lane] = self.smooth_with(lane);
+                if size == self.left.0[lane] {
+                    self.arrive(lane, handler);
+                }
+            }
+            Verdict::Cut => {
+                self.next_time.set(lane, time);
+                for (next, x) in self.next.iter_mut().zip(&self.state) {
+                    next.0[lane] = *x;
+                }
+                self.write_ledger(lane);
+            }
+            Verdict::Leave => self.depart(lane, Leave::Asked, handler),
+        }
+    }
+
+    /// The undisturbed last step: hands over its end and boards the next trajectory.
+    fn arrive(&mut self, lane: usize, handler: &mut dyn Handler) {
+        for (x, next) in self.state.iter_mut().zip(&self.next) {
+            *x = next.0[lane];
+        }
+        self.read_ledger(lane);
+        self.audit.peak = self.next_peak.0[lane];
+        handler.leave(lane, Leave::Reached, self.end.get(lane), &self.state, &self.audit);
+        self.board(lane, handler);
+    }
+
+    /// Hands back the state at the start of the step and boards the next trajectory.
+    fn depart(&mut self, lane: usize, why: Leave, handler: &mut dyn Handler) {
+        for (i, x) in self.state.iter_mut().enumerate() {
+            *x = self.lanes.row(i as Row)[0].0[lane];
+        }
+        self.read_ledger(lane);
+        handler.leave(lane, why, self.time.get(lane), &self.state, &self.audit);
+        self.board(lane, handler);
+    }
+
+    /// The next trajectory into a lane; an empty lane rests at its last state.
+    fn board(&mut self, lane: usize, handler: &mut dyn Handler) {
+        let tape = &self.lanes.tape;
+        let start = &mut self.start;
+        start.state.resize(tape.dimension, 0.0);
+        start.parameters.resize(tape.parameters, 0.0);
+        let mut sides = std::mem::take(&mut start.audit.sides);
+        let mut greatest = std::mem::take(&mut start.audit.greatest);
+        greatest.clear();
+        greatest.resize(self.monitors.greatest.len(), 0.0);
+        sides.clear();
+        sides.resize(tape.watched.len(), 0.0);
+        let mut extent = std::mem::take(&mut start.audit.extent);
+        extent.ranges.resize(self.ranges.len(), NOTHING);
+        extent.clear();
+        start.audit = BatchAudit { most_steps: u64::MAX, sides, greatest, extent, ..BatchAudit::default() };
+        self.active[lane] = handler.board(lane, start);
+        if !self.active[lane] {
+            self.next_time.set(lane, self.end.get(lane));
+            return;
+        }
+        if !self.set[lane] || self.parameters[lane] != start.parameters {
+            self.set[lane] = true;
+            self.lanes.set_parameters(lane, &start.parameters);
+            self.parameters[lane].clone_from(&start.parameters);
+        }
+        self.next_time.set(lane, start.time);
+        self.end.set(lane, start.end);
+        for (next, x) in self.next.iter_mut().zip(&start.state) {
+            next.0[lane] = *x;
+        }
+        std::mem::swap(&mut self.audit, &mut self.start.audit);
+        self.write_ledger(lane);
+    }
+
+    fn read_ledger(&mut self, lane: usize) {
+        let audit = &mut self.audit;
+        audit.steps = self.steps[lane];
+        audit.most_steps = self.most_steps[lane];
+        audit.sides.iter_mut().zip(&self.sides).for_each(|(x, wide)| *x = wide.0[lane]);
+        audit.peak = self.peak.0[lane];
+        audit.expected = self.expected.0[lane];
+        audit.worst = self.worst.0[lane];
+        audit.scale = self.scale.0[lane];
+        audit.greatest.iter_mut().zip(&self.greatest).for_each(|(x, wide)| *x = wide.0[lane]);
+        audit.smooth = self.smooth[lane];
+        audit.unit = self.lanes.unit.0[lane];
+        let (ranges, reach) = match self.monitors.residuals.is_empty() {
+            true => (&self.ranges, &self.reach),
+            false => (&self.seen.0, &self.seen.1),
+        };
+        let extent = &mut audit.extent;
+        extent.step = self.step.0[lane];
+        extent.ranges.clear();
+        extent.ranges.extend(ranges.iter().map(|range| range.map(|wide| wide.0[lane])));
+        extent.set_reach(&self.lanes.tape, reach.iter().map(|wide| wide.0[lane]));
+        audit.firmest = self.firmest.0[lane];
+    }
+
+    fn write_ledger(&mut self, lane: usize) {
+        self.write_sides(lane);
+        let audit = &self.audit;
+        self.steps[lane] = audit.steps;
+        self.most_steps[lane] = audit.most_steps;
+        self.next_peak.0[lane] = audit.peak;
+        self.expected.0[lane] = audit.expected;
+        self.worst.0[lane] = audit.worst;
+        self.scale.0[lane] = audit.scale;
+        self.greatest.iter_mut().zip(&audit.greatest).for_each(|(wide, x)| wide.0[lane] = *x);
+        self.smooth[lane] = audit.smooth;
+        let extent = &audit.extent;
+        self.next_step.0[lane] = extent.step;
+        for (wide, range) in self.ranges.iter_mut().zip(&extent.ranges) {
+            wide.iter_mut().zip(range).for_each(|(wide, x)| wide.0[lane] = *x);
+        }
+        for (i, wide) in self.reach.iter_mut().enumerate() {
+            wide.0[lane] = extent.reach_with(&self.lanes.tape, i);
+        }
+        self.lanes.set_unit(lane, audit.unit);
+        self.firmest.0[lane] = audit.firmest;
+    }
+
+    fn write_sides(&mut self, lane: usize) {
+        for (wide, x) in self.sides.iter_mut().zip(&self.audit.sides) {
+            wide.0[lane] = *x;
+        }
+    }
+}
+
+impl<const W: usize> Series for Lanes<W> {
+    fn unit(&self, lane: usize) -> f64 {
+        self.unit.0[lane]
+    }
+    fn state(&self, i: usize, lane: usize, into: &mut [f64]) {
+        into.iter_mut().zip(self.row(i as Row)).for_each(|(x, c)| *x = c.0[lane]);
+    }
+    fn watched(&self, i: usize, lane: usize, into: &mut [f64]) {
+        match self.tape.watched[i] {
+            Value::Row(row) => into.iter_mut().zip(self.row(row)).for_each(|(x, c)| *x = c.0[lane]),
+            Value::Constant(slot) => {
+                into.fill(0.0);
+                into[0] = self.constant(slot, lane);
+            }
+        }
+    }
+    fn monitored(&self, i: usize, lane: usize) -> f64 {
+        self.monitored[i].0[lane]
+    }
+    #[inline(always)]
+    fn guarded(&self, i: usize, k: usize, lane: usize) -> f64 {
+        self.row(self.tape.recurrence.guarded[i].u)[k].0[lane]
+    }
+    fn state_at(&self, lane: usize, h: f64, into: &mut [f64]) {
+        let mut powers = vec![0.0; self.order];
+        taylor::powers(h, &mut powers);
+        for (i, x) in into.iter_mut().enumerate() {
+            let row: Vec<f64> = self.row(i as Row).iter().map(|c| c.0[lane]).collect();
+            *x = taylor::end_of(&row, &powers);
+        }
+    }
+}
+
+/// What is made of the series of all lanes.
+struct Round<'a, const W: usize>(&'a mut LaneBatch<W>);
+
+impl<const W: usize> Kernel for Round<'_, W> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        self.0.step_sizes();
+        self.0.audit();
+        self.0.residuals();
+        let LaneBatch { lanes, monitors, greatest, firmest, .. } = self.0;
+        lanes.weaken(monitors, greatest, firmest);
+        self.0.bounds();
+        self.0.ends();
+    }
+}

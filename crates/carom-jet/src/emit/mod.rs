@@ -1,0 +1,221 @@
+//! Machine code for a tape: straight-line x86-64 for values and orders, made in microseconds.
+//!
+//! One function evaluates order 0 (with interruptions where a function of the standard library is needed), another
+//! all orders from 1 to N: middle orders are one loop over k whose body is unrolled over the operations; far sums are
+//! computed one order ahead, so that the chain from order to order is a few multiply–adds long. The same emitter serves
+//! single trajectories (an element is one double, far sums packed eight pairs to a vector) and ensembles (an element is
+//! eight doubles, one per lane). Large systems have equations of equal form, which are evaluated by eights (AVX-512).
+//! Operations and their order are those of the interpreters: the same bits.
+
+mod assembler;
+mod convolution;
+mod grouped;
+mod orders;
+mod values;
+
+use crate::ir::layout::{Layout, Place, WIDTH, lane};
+use crate::ir::recurrence::{Recurrence, Weight};
+use crate::ir::tape::{Row, Slot, Tape};
+use crate::simd::Level;
+use assembler::{Assembler, Base, Mem, Width};
+
+/// Larger code would take longer to make than most runs to run.
+const LARGEST: usize = 1 << 25;
+
+/// Far sums need orders from 4.
+const LEAST_ORDER: usize = 4;
+
+/// Do displacements reach all of an arena of so many elements of `bytes` each? Memory operands have 32 bits for them, with a
+/// sign; no base register moves by more than the arena is long, so that no sum of both leaves it either.
+fn within_reach(elements: usize, bytes: usize) -> bool {
+    elements.checked_mul(bytes).is_some_and(|length| i32::try_from(length).is_ok())
+}
+
+/// What the evaluation of order 0 does, in sequence.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Segment {
+    /// Call the code at this offset.
+    Code(usize),
+    /// Evaluate these instructions of the tape.
+    Outside(Vec<u32>),
+}
+
+/// Code bytes with their entries.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub bytes: Vec<u8>,
+    /// Order 0.
+    pub values: Vec<Segment>,
+    /// Orders 1 … N, if there is code for them.
+    pub orders: Option<usize>,
+}
+
+/// What the code is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Target {
+    /// One trajectory.
+    Single,
+    /// Eight at once.
+    Lanes,
+}
+
+struct Emitter<'a> {
+    tape: &'a Tape,
+    r: &'a Recurrence,
+    layout: &'a Layout,
+    target: Target,
+    /// Vectors for the far sums of a single trajectory.
+    octet: Width,
+    asm: Assembler,
+    /// Bytes of an element.
+    element: usize,
+    /// Where coefficients are copied to, by row: byte offsets of octet lanes.
+    copies: Vec<Vec<usize>>,
+    /// Rows whose series are asked for: what is watched, and what hidden functions depend on.
+    kept: Vec<bool>,
+}
+
+impl Program {
+    /// Code for a tape; `None` when it would be too large or its memory too large for displacements, or the processor lacks
+    /// what it needs: the interpreters do the same without it.
+    pub(crate) fn assemble(tape: &Tape, layout: &Layout, target: Target, level: Level) -> Option<Program> {
+        let able = level == Level::Avx512 || (level == Level::Avx2 && target == Target::Single);
+        let element = if target == Target::Lanes { 64 } else { 8 };
+        if !able || !within_reach(layout.length, element) {
+            return None;
+        }
+        let r = &tape.recurrence;
+        let mut copies: Vec<Vec<usize>> = vec![Vec::new(); r.rows];
+        if target == Target::Single {
+            for (p, pair) in r.pairs.iter().enumerate() {
+                for (row, octets) in [pair.a, pair.b].into_iter().zip(layout.octets) {
+                    let at = octets + lane(layout.pair(p), 0, layout.stride);
+                    if layout.places[row as usize].at as usize != at {
+                        copies[row as usize].push(8 * at);
+                    }
+                }
+            }
+        }
+        let mut kept = vec![false; r.rows];
+        let watched = tape.watched.iter().filter_map(|v| v.row());
+        watched.chain(r.guarded.iter().map(|h| h.u)).for_each(|row| kept[row as usize] = true);
+        let mut emitter = Emitter {
+            tape,
+            r,
+            layout,
+            target,
+            octet: if level == Level::Avx512 { Width::Eight } else { Width::Four },
+            asm: Assembler::new(
+                if target == Target::Lanes { Width::Eight } else { Width::One },
+                // Long code is read from the second-level cache: short instructions then matter more than registers.
+                if level == Level::Avx512 && (target == Target::Lanes || r.classes.is_empty()) {
+                    32
+                } else {
+                    16
+                },
+            ),
+            element,
+            copies,
+            kept,
+        };
+        let values = emitter.values()?;
+        let orders = if layout.order >= LEAST_ORDER { emitter.orders() } else { None };
+        emitter.asm.close()?;
+        Some(Program { bytes: emitter.asm.bytes, values, orders })
+    }
+}
+
+impl Emitter<'_> {
+    /// An element of the arena.
+    fn at(&self, index: usize) -> Mem {
+        Mem(Base::Arena, (index * self.element) as i32)
+    }
+
+    fn place(&self, row: Row) -> Place {
+        self.layout.places[row as usize]
+    }
+
+    /// Coefficient 0 of a row.
+    fn first(&self, row: Row) -> Mem {
+        self.at(self.place(row).index(0))
+    }
+
+    /// Coefficient k.
+    fn now(&self, row: Row) -> Mem {
+        if self.by_eights() {
+            return self.at(self.layout.slots[row as usize] as usize);
+        }
+        let place = self.place(row);
+        Mem(base(place), (place.at as usize * self.element) as i32)
+    }
+
+    /// Coefficient k − 1.
+    fn before(&self, row: Row) -> Mem {
+        let place = self.place(row);
+        debug_assert!(place.step > 0, "what is needed again has a series");
+        Mem(base(place), (place.at as i32 - place.step as i32) * self.element as i32)
+    }
+
+    fn constant(&self, slot: Slot) -> Mem {
+        self.at(self.layout.constants + slot as usize)
+    }
+
+    /// The weight of an edge: a value at order 0, or an entry of the table.
+    fn edge_weight(&self, index: usize, weight: &Weight) -> Mem {
+        match weight.row() {
+            Some(row) => self.first(row),
+            None => self.at(self.layout.edge_weights + self.layout.edge(index)),
+        }
+    }
+}
+
+/// What moves along with a place from order to order.
+fn base(place: Place) -> Base {
+    match place.step as usize {
+        0 => Base::Arena,
+        1 => Base::Series,
+        WIDTH => Base::Octets,
+        _ => Base::State,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::System;
+
+    #[test]
+    fn memory_beyond_the_reach_of_displacements_is_refused() {
+        let most = i32::MAX as usize;
+        assert!(within_reach(most / 8, 8) && !within_reach(most / 8 + 1, 8));
+        assert!(within_reach(most / 64, 64) && !within_reach(most / 64 + 1, 64));
+        assert!(!within_reach(usize::MAX, 8));
+    }
+
+    #[test]
+    fn a_program_whose_arena_is_too_long_gets_no_code() {
+        // x'' = −sin x
+        let mut dag = carom_expr::Dag::new();
+        let [t, x, v] = ["t", "x", "v"].map(|name| dag.symbol(name));
+        let sine = dag.function(carom_expr::Function::Sin, &[x]);
+        let force = dag.neg(sine);
+        let system = System {
+            time: t,
+            parameters: vec![],
+            state: vec![x, v],
+            rate: vec![v, force],
+            blocks: vec![],
+            watched: vec![],
+            monitored: vec![],
+        };
+        let tape = Tape::compile(&dag, &system).unwrap();
+        for (target, level) in
+            [(Target::Single, Level::Avx2), (Target::Single, Level::Avx512), (Target::Lanes, Level::Avx512)]
+        {
+            let mut layout = Layout::new(&tape, 20, target == Target::Single);
+            assert!(Program::assemble(&tape, &layout, target, level).is_some());
+            layout.length = 1 << 29;
+            assert!(Program::assemble(&tape, &layout, target, level).is_none());
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Orders 1 … N: see the module of recurrences for what is computed, and in which sequence.
+//!
+//! ```text
+//! weights; order 1; near weights; order 2; for k = 3 … N−1 { far sums of k + 1; order k }; order N
+//! ```
+//!
+//! Order 1 has no pairs, order 2 has a_1 b_1 only (half of the near terms), the far sums of order 3 are empty.
+
+use super::assembler::{Base, IF_NOT_ZERO, Mem, Op as Do, RBP, RBX, Rm, Width};
+use super::{Emitter, LARGEST, Target};
+use crate::ir::layout::{Factored, SCALES, WIDTH};
+use crate::ir::recurrence::{Equation, Scale, Stage};
+use crate::ir::tape::{Row, Value};
+use std::ops::Range;
+
+/// Which terms of the pairs an order has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    First,
+    Second,
+    Middle,
+    Last,
+}
+
+/// From so many pairs on, near terms are added in vectors.
+const MANY: usize = 24;
+
+impl Emitter<'_> {
+    /// The entry of the code for all orders; `None` when it became too large.
+    pub(crate) fn orders(&mut self) -> Option<usize> {
+        let entry = self.asm.bytes.len();
+        let element = self.element as i32;
+        let order = self.layout.order as i32;
+        let arena = Base::Arena.register();
+        self.asm.forget();
+        self.asm.push(RBX);
+        self.asm.push(RBP);
+        self.weights();
+        for base in [Base::Series, Base::Octets, Base::State, Base::Scale] {
+            self.asm.move_general(base.register(), arena);
+        }
+        self.advance();
+        self.order(Kind::First);
+        self.near_weights();
+        self.advance();
+        self.order(Kind::Second);
+        self.asm.forget();
+        let room = self.layout.room;
+        self.asm.zero(0);
+        for p in 0..self.r.pairs.len() {
+            let place = self.at(self.layout.sums + room + self.layout.pair(p));
+            self.asm.store(place, 0);
+        }
+        self.advance();
+        self.asm.move_general(Base::Sums.register(), arena);
+        self.asm.add_number(Base::Sums.register(), room as i32 * element);
+        self.asm.move_general(Base::NextSums.register(), arena);
+        self.asm.set(RBX, 3);
+        let again = self.asm.label();
+        self.far_sums();
+        self.near_terms(room);
+        self.order(Kind::Middle);
+        self.advance();
+        self.asm.exchange(Base::Sums.register(), Base::NextSums.register());
+        self.asm.add_number(RBX, 1);
+        self.asm.compare(RBX, order);
+        self.asm.jump_back(IF_NOT_ZERO, again);
+        self.near_terms(self.layout.tables.last_pairs);
+        self.order(Kind::Last);
+        self.asm.pop(RBP);
+        self.asm.pop(RBX);
+        self.asm.finish();
+        (self.asm.bytes.len() <= LARGEST).then_some(entry)
+    }
+
+    /// k → k + 1
+    fn advance(&mut self) {
+        let element = self.element as i32;
+        self.asm.add_number(Base::Series.register(), element);
+        self.asm.add_number(Base::Scale.register(), SCALES as i32 * element);
+        if self.target == Target::Single {
+            self.asm.add_number(Base::Octets.register(), 64);
+        }
+        if self.layout.pitch > 0 {
+            self.asm.add_number(Base::State.register(), 8 * self.layout.pitch as i32);
+        }
+        self.asm.forget();
+    }
+
+    /// k, 1/k, the coefficient of time or τ/k.
+    pub(crate) fn scale(&self, which: usize) -> Mem {
+        Mem(Base::Scale, ((self.layout.scale + which) * self.element) as i32)
+    }
+
+    fn order(&mut self, kind: Kind) {
+        if self.by_eights() {
+            return self.order_by_eights(kind);
+        }
+        self.asm.forget();
+        self.state(kind);
+        let r = self.r;
+        let stages = if kind == Kind::Last { r.last_stages } else { r.stages.len() };
+        for stage in &r.stages[..stages] {
+            match stage {
+                Stage::Equations(equations) => {
+                    r.equations[equations.clone()].iter().for_each(|e| self.equation(kind, e));
+                }
+                &Stage::Solve { block, right_side, unknowns } => {
+                    for row in self.solve_block(block, right_side, unknowns) {
+                        let x = self.asm.get(self.now(row), &[]);
+                        self.publish(kind, row, x);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Solves a block at order k; the rows of its unknowns.
+    pub(crate) fn solve_block(&mut self, block: u32, right_side: Row, unknowns: Row) -> Range<Row> {
+        let (tape, layout) = (self.tape, self.layout);
+        let n = tape.blocks[block as usize].size as Row;
+        let right: Vec<Mem> = (0..n).map(|i| self.now(right_side + i)).collect();
+        let out: Vec<Mem> = (0..n).map(|i| self.now(unknowns + i)).collect();
+        match &layout.blocks[block as usize] {
+            Factored::Symmetric(f) => self.solve(f, &right, &out, true),
+            Factored::Pivoted(f) => self.solve_pivoted(f, &right, &out),
+        }
+        unknowns..unknowns + n
+    }
+
+    /// x_k = rate_{k−1} τ/k
+    fn state(&mut self, kind: Kind) {
+        let tape = self.tape;
+        for (i, rate) in tape.rate.iter().enumerate() {
+            let Value::Row(rate) = *rate else { unreachable!("rates are rows") };
+            let y = self.asm.get(self.before(rate), &[]);
+            let x = self.asm.fresh(&[y]);
+            let step = self.asm.operand(self.scale(3));
+            self.asm.operate(Do::Multiply, x, y, step);
+            self.write(kind, i as Row, x);
+        }
+        let x = self.asm.own(self.scale(2), &[]);
+        self.write(kind, tape.dimension as Row, x);
+    }
+
+    pub(crate) fn equation(&mut self, kind: Kind, e: &Equation) {
+        let (r, pairs, edges) = (self.r, e.pairs.clone(), e.edges.clone());
+        let mut sum: Option<u8> = None;
+        if kind != Kind::First {
+            for p in pairs.clone() {
+                let busy: Vec<u8> = sum.into_iter().collect();
+                let term = self.pair(kind, p, &busy);
+                sum = Some(match sum {
+                    None => term,
+                    Some(x) => {
+                        self.asm.operate(Do::Add, x, x, Rm::Register(term));
+                        x
+                    }
+                });
+            }
+            if let (Some(x), Scale::Inverse) = (sum, e.scale) {
+                let inverse = self.asm.operand(self.scale(1));
+                self.asm.operate(Do::Multiply, x, x, inverse);
+            }
+        }
+        // A copy times a scale needs no copy.
+        if let (true, [edge]) = (pairs.is_empty() && e.scale != Scale::One, &r.edges[edges.clone()])
+            && edge.weight.is_one()
+        {
+            let y = self.asm.get(self.now(edge.source), &[]);
+            let x = self.asm.fresh(&[y]);
+            let scale = self.asm.operand(self.scale(usize::from(e.scale == Scale::Inverse)));
+            self.asm.operate(Do::Multiply, x, y, scale);
+            return self.write(kind, e.out, x);
+        }
+        for index in edges {
+            let edge = &r.edges[index];
+            let source = self.now(edge.source);
+            sum = Some(if !edge.weight.is_one() {
+                self.multiply_add(sum, source, self.edge_weight(index, &edge.weight))
+            } else if let Some(x) = sum {
+                let source = self.asm.operand(source);
+                self.asm.operate(Do::Add, x, x, source);
+                x
+            } else {
+                self.asm.own(source, &[])
+            });
+        }
+        let x = sum.unwrap_or_else(|| {
+            let x = self.asm.fresh(&[]);
+            self.asm.zero(x);
+            x
+        });
+        if pairs.is_empty() && e.scale != Scale::One {
+            let scale = self.asm.operand(self.scale(usize::from(e.scale == Scale::Inverse)));
+            self.asm.operate(Do::Multiply, x, x, scale);
+        }
+        self.write(kind, e.out, x);
+    }
+
+    /// w C of one pair, in a register of its own.
+    fn pair(&mut self, kind: Kind, p: usize, busy: &[u8]) -> u8 {
+        let pair = &self.r.pairs[p];
+        let [a, b] = [pair.a, pair.b].map(|row| self.before(row));
+        if kind == Kind::Second {
+            let x = self.asm.own(a, busy);
+            if pair.is_square() {
+                let half = self.asm.operand(self.at(self.layout.numbers));
+                self.asm.operate(Do::Multiply, x, x, half);
+            }
+            let near = self.asm.operand(self.near(p, 0));
+            self.asm.operate(Do::Multiply, x, x, near);
+            return x;
+        }
+        let far = Mem(Base::Sums, ((self.layout.sums + self.layout.pair(p)) * self.element) as i32);
+        let x = self.asm.own(far, busy);
+        if !self.near_in_octets() {
+            for (side, newest) in [a, b].into_iter().enumerate().take(2 - usize::from(pair.is_square())) {
+                let busy = [busy, &[x]].concat();
+                let y = self.asm.get(newest, &busy);
+                let near = self.asm.operand(self.near(p, side));
+                self.asm.operate(Do::Fused, x, y, near);
+            }
+        }
+        x
+    }
+
+    /// sum + a·w, fused; a·w to begin with.
+    pub(crate) fn multiply_add(&mut self, sum: Option<u8>, a: Mem, w: Mem) -> u8 {
+        let busy: Vec<u8> = sum.into_iter().collect();
+        let y = self.asm.get(a, &busy);
+        let w = self.asm.operand(w);
+        match sum {
+            Some(x) => {
+                self.asm.operate(Do::Fused, x, y, w);
+                x
+            }
+            None => {
+                let mut busy = vec![y];
+                if let Rm::Register(w) = w {
+                    busy.push(w);
+                }
+                let x = self.asm.fresh(&busy);
+                self.asm.operate(Do::Multiply, x, y, w);
+                x
+            }
+        }
+    }
+
+    /// A new coefficient: stored where it is needed again, else only kept at hand.
+    pub(crate) fn write(&mut self, kind: Kind, row: Row, x: u8) {
+        let place = self.now(row);
+        if self.by_eights() {
+            self.asm.put(place, x);
+            return self.keep_series(row);
+        }
+        if self.place(row).step == 0 {
+            self.asm.keep(place, x);
+        } else {
+            self.asm.put(place, x);
+        }
+        self.publish(kind, row, x);
+    }
+
+    /// Copies a new coefficient to the octets that use it.
+    fn publish(&mut self, kind: Kind, row: Row, x: u8) {
+        if kind != Kind::Last {
+            for i in 0..self.copies[row as usize].len() {
+                let at = self.copies[row as usize][i];
+                self.asm.store(Mem(Base::Octets, at as i32), x);
+            }
+        }
+    }
+
+    // ---- near and far ------------------------------------------------------------------------------------
+
+    /// w b_1 (`side` 0) or w a_1 of a pair: a coefficient itself, or an entry of the table.
+    fn near(&self, p: usize, side: usize) -> Mem {
+        let pair = &self.r.pairs[p];
+        let other = if side == 0 { pair.b } else { pair.a };
+        if pair.weight.is_one() && !pair.is_square() && !self.near_in_tables() {
+            return self.at(self.place(other).index(1));
+        }
+        self.at(self.layout.near[side] + self.layout.pair(p))
+    }
+
+    /// With many pairs the near terms are added in vectors: waiting for the newest coefficients costs less than an
+    /// instruction per pair.
+    fn near_in_octets(&self) -> bool {
+        self.target == Target::Single && self.r.pairs.len() >= MANY && !self.by_eights()
+    }
+
+    /// Vectors find the factors of near terms in tables, also where these are coefficients.
+    fn near_in_tables(&self) -> bool {
+        self.near_in_octets() || self.by_eights()
+    }
+
+    fn near_weights(&mut self) {
+        if self.by_eights() {
+            return self.near_weights_by_eights();
+        }
+        self.asm.forget();
+        for p in 0..self.r.pairs.len() {
+            self.near_weight(p);
+        }
+    }
+
+    pub(crate) fn near_weight(&mut self, p: usize) {
+        let pair = &self.r.pairs[p];
+        let square = pair.is_square();
+        if pair.weight.is_one() && !square && !self.near_in_tables() {
+            return;
+        }
+        let w = self.asm.get(self.at(self.layout.pair_weights + self.layout.pair(p)), &[]);
+        for (side, other) in [pair.b, pair.a].into_iter().enumerate().take(2 - usize::from(square)) {
+            let x = self.asm.fresh(&[w]);
+            let first = self.asm.operand(self.at(self.place(other).index(1)));
+            self.asm.operate(Do::Multiply, x, w, first);
+            if square {
+                self.asm.operate(Do::Add, x, x, Rm::Register(x));
+            }
+            self.asm.put(self.near(p, side), x);
+        }
+    }
+
+    /// Adds the near terms of order k to its far sums, eight pairs at a time.
+    fn near_terms(&mut self, pairs: usize) {
+        if !self.near_in_octets() {
+            return;
+        }
+        let scalar = std::mem::replace(&mut self.asm.width, self.octet);
+        let (layout, stride) = (self.layout, self.layout.stride);
+        let halves: &[usize] = if self.octet == Width::Eight { &[0] } else { &[0, 32] };
+        for (c, half) in (0..pairs.div_ceil(WIDTH)).flat_map(|c| halves.iter().map(move |h| (c, *h))) {
+            let at = |index: usize| (8 * index + half) as i32;
+            let sum = Mem(Base::Sums, at(layout.sums + c * WIDTH));
+            self.asm.load(0, sum);
+            for (octets, near) in layout.octets.into_iter().zip(layout.near) {
+                self.asm.load(1, Mem(Base::Octets, at(octets + c * stride * WIDTH) - 64));
+                let near = Mem(Base::Arena, at(near + c * WIDTH));
+                self.asm.operate(Do::Fused, 0, 1, Rm::Memory(near));
+            }
+            self.asm.store(sum, 0);
+        }
+        self.asm.width = scalar;
+    }
+}

@@ -1,0 +1,336 @@
+//! The evaluator of a tape: values at a state, or power series around it. All storage is made once.
+
+use crate::eval::single::Packed;
+use crate::ir::system::Singular;
+use crate::ir::tape::{Tape, Value};
+use crate::simd::{Instructions, Level};
+use crate::step::extent::Extent;
+use crate::step::taylor::{Coefficients, powers};
+use crate::step::time::Time;
+use std::sync::Arc;
+
+/// A tape with its workspace.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    tape: Arc<Tape>,
+    packed: Packed,
+}
+
+/// p(h) = Σ p_k h^k.
+pub fn horner(row: &[f64], h: f64) -> f64 {
+    row.iter().rev().fold(0.0, |sum, &c| sum * h + c)
+}
+
+impl Flow {
+    /// A workspace for series up to `order` ≥ 1. Parameters are 0 until set.
+    pub fn new(tape: Arc<Tape>, order: usize) -> Flow {
+        let mut flow = Flow { packed: Packed::new(&tape, order.max(1)), tape };
+        let zeros = vec![0.0; flow.tape.parameters];
+        flow.set_parameters(&zeros);
+        flow
+    }
+
+    /// The same flow without machine code: slower, and the same bits.
+    #[must_use]
+    pub fn interpreted(mut self) -> Flow {
+        self.packed.without_code();
+        self
+    }
+
+    /// The same flow with these instructions, the same bits; `None` when the processor does not have them.
+    pub fn with(mut self, instructions: Instructions) -> Option<Flow> {
+        self.packed.set_level(Level::of(instructions)?);
+        Some(self)
+    }
+
+    /// The tape.
+    pub fn tape(&self) -> &Arc<Tape> {
+        &self.tape
+    }
+
+    /// The highest power of a jet.
+    pub fn order(&self) -> usize {
+        self.packed.layout.order
+    }
+
+    /// The unit τ of the series: their coefficients belong to powers of (t − t₀)/τ. 1 unless set.
+    pub fn unit(&self) -> f64 {
+        self.packed.unit()
+    }
+
+    /// Series from the next jet on have this unit, a power of two: the same bits but for the exponents, which neither
+    /// over- nor underflow when τ is about as long as a step.
+    pub fn set_unit(&mut self, unit: f64) {
+        self.packed.set_unit(unit);
+    }
+
+    /// Sets the parameters and computes everything that depends on them only.
+    ///
+    /// # Panics
+    /// When the number of values is not the number of parameters.
+    pub fn set_parameters(&mut self, parameters: &[f64]) {
+        assert_eq!(parameters.len(), self.tape.parameters, "one value per parameter");
+        self.packed.set_parameters(&self.tape, parameters);
+    }
+
+    /// Values of everything at a state: afterwards [`Flow::rate`] gives rates, and the first coefficients of
+    /// [`Flow::watched`] are values. Series from an earlier jet are lost.
+    ///
+    /// # Errors
+    /// When a block is singular.
+    pub fn evaluate(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
+        assert_eq!(state.len(), self.tape.dimension, "one value per state variable");
+        self.packed.values(&self.tape, time.value(), state)
+    }
+
+    /// The power series of state and watched functions around (time, state).
+    ///
+    /// # Errors
+    /// When a block is singular at the state.
+    pub fn jet(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
+        assert_eq!(state.len(), self.tape.dimension, "one value per state variable");
+        self.packed.jet(&self.tape, time.value(), state)
+    }
+
+    /// Completes the series after [`Flow::evaluate`] at the same point.
+    ///
+    /// # Errors
+    /// When a block is singular at the state.
+    pub fn expand(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
+        self.packed.expand(&self.tape, time.value(), state)
+    }
+
+    /// Solves with the matrix of a block as it was at the last evaluation.
+    pub fn solve(&mut self, block: usize, right_side: &mut [f64]) {
+        self.packed.solve(&self.tape, block, right_side);
+    }
+
+    /// How far the constraint rows are from depending on each other: sin² of the smallest angle met in the elimination, 1
+    /// without such rows. After [`Flow::evaluate`] or [`Flow::jet`].
+    pub fn firmness(&self) -> f64 {
+        self.packed.firmness()
+    }
+
+    /// The same polynomials in powers of t − (t₀ + s): x(t₀ + s + h) = Σ_k h^k Σ_{j≥k} (j over k) s^{j−k} x_j.
+    pub fn recentre(&mut self, s: f64) {
+        let layout = Arc::clone(&self.packed.layout);
+        let order = layout.order;
+        let shift = |c: &mut [f64]| {
+            for k in 0..order {
+                for j in (k..order).rev() {
+                    c[j] += s * c[j + 1];
+                }
+            }
+        };
+        for i in 0..self.tape.dimension {
+            let mut c = self.state(i);
+            shift(&mut c);
+            self.packed.set_series(layout.places[i], &c);
+        }
+        // A watched function may be a state variable, or another watched one.
+        let mut done: Vec<_> = layout.places[..self.tape.dimension].iter().map(|p| p.index(0)).collect();
+        for (i, place) in layout.watched.iter().enumerate() {
+            if self.tape.moves(i) && !done.contains(&place.index(0)) {
+                done.push(place.index(0));
+                shift(&mut self.packed.series_mut(*place)[..=order]);
+            }
+        }
+    }
+
+    /// Takes series and noted values made elsewhere, as if by a jet.
+    pub(crate) fn adopt(
+        &mut self,
+        unit: f64,
+        state: impl Fn(usize, &mut [f64]),
+        watched: impl Fn(usize, &mut [f64]),
+        monitored: impl Fn(usize) -> f64,
+        guarded: impl Fn(usize, usize) -> f64,
+    ) {
+        self.packed.set_unit(unit);
+        let layout = Arc::clone(&self.packed.layout);
+        for i in 0..self.tape.dimension {
+            if layout.pitch == 0 {
+                state(i, self.packed.series_mut(layout.places[i]));
+            } else {
+                let mut series = vec![0.0; layout.stride];
+                state(i, &mut series);
+                self.packed.set_series(layout.places[i], &series);
+            }
+        }
+        for (i, place) in layout.watched.iter().enumerate() {
+            watched(i, self.packed.series_mut(*place));
+        }
+        for (i, value) in self.tape.monitored.iter().enumerate() {
+            if let Value::Row(row) = value {
+                self.packed.set(layout.places[*row as usize], 0, monitored(i));
+            }
+        }
+        for (i, h) in self.tape.recurrence.guarded.iter().enumerate() {
+            for k in 0..layout.order {
+                self.packed.set(layout.places[h.u as usize], k, guarded(i, k));
+            }
+        }
+    }
+
+    /// A step of length h, cut where something may hide from its own series.
+    pub fn cut(&self, h: f64, extent: &Extent) -> f64 {
+        let (doubles, layout) = (self.packed.doubles(), &self.packed.layout);
+        self.tape.recurrence.guarded.iter().enumerate().fold(h, |h, (i, guarded)| {
+            let kind = guarded.kind.with(|slot| doubles[layout.constants + slot as usize]);
+            kind.cut(h, layout.order, extent.reach(i), |k| self.guarded(i, k))
+        })
+    }
+
+    /// Coefficient k of what hidden function `i` depends on.
+    pub(crate) fn guarded(&self, i: usize, k: usize) -> f64 {
+        let u = self.tape.recurrence.guarded[i].u;
+        self.packed.doubles()[self.packed.layout.places[u as usize].index(k)]
+    }
+
+    // ---- results -----------------------------------------------------------------------------------------
+
+    /// Coefficients 0 … order of state variable `i`, after a jet.
+    pub fn state(&self, i: usize) -> Vec<f64> {
+        assert!(i < self.tape.dimension, "a state variable");
+        (0..=self.order()).map(|k| self.coefficient(i, k)).collect()
+    }
+
+    /// Coefficient `k` of state variable `i`, after a jet.
+    pub fn coefficient(&self, i: usize, k: usize) -> f64 {
+        self.packed.doubles()[self.packed.layout.places[i].index(k)]
+    }
+
+    /// Coefficients of all state variables, `order + 1` each, one after the other.
+    pub fn states(&self) -> Vec<f64> {
+        (0..self.tape.dimension).flat_map(|i| self.state(i)).collect()
+    }
+
+    /// Are the last coefficients of state and watched functions finite, after a jet?
+    pub fn is_finite(&self) -> bool {
+        let n = self.order();
+        let mut finite = true;
+        self.coefficients().each([n], |[x]| finite &= x.is_finite());
+        finite && (0..self.tape.watched.len()).all(|i| self.watched(i)[n].is_finite())
+    }
+
+    /// The coefficients of the state, as they are kept.
+    pub fn coefficients(&self) -> Coefficients<'_> {
+        let (layout, doubles) = (&self.packed.layout, self.packed.doubles());
+        match layout.pitch {
+            0 => Coefficients::ByRow(&doubles[..self.tape.dimension * layout.stride], layout.stride),
+            pitch => Coefficients::ByOrder(&doubles[..pitch * layout.stride], pitch, self.tape.dimension),
+        }
+    }
+
+    /// The state at t₀ + h τ, after a jet.
+    pub fn state_at(&self, h: f64, into: &mut [f64]) {
+        let mut room = [0.0; 64];
+        let mut more;
+        let h_powers = match self.order() {
+            n if n <= room.len() => &mut room[..n],
+            n => {
+                more = vec![0.0; n];
+                &mut more[..]
+            }
+        };
+        powers(h, h_powers);
+        self.state_with(h_powers, into);
+    }
+
+    /// The state at t₀ + h τ, given h, h², ….
+    pub fn state_with(&self, powers: &[f64], into: &mut [f64]) {
+        self.coefficients().end(powers, into);
+    }
+
+    /// Coefficients 0 … order of watched function `i`, after a jet. After [`Flow::evaluate`] only the first counts.
+    pub fn watched(&self, i: usize) -> &[f64] {
+        self.packed.series(self.packed.layout.watched[i])
+    }
+
+    /// Watched function `i` at t₀ + h τ, after a jet.
+    pub fn watched_at(&self, i: usize, h: f64) -> f64 {
+        horner(self.watched(i), h)
+    }
+
+    /// The rate of state variable `i`, after [`Flow::evaluate`] or [`Flow::jet`].
+    pub fn rate(&self, i: usize) -> f64 {
+        self.packed.first(self.tape.rate[i])
+    }
+
+    /// The value of a row or constant, after [`Flow::evaluate`] or [`Flow::jet`].
+    pub(crate) fn first(&self, value: Value) -> f64 {
+        self.packed.first(value)
+    }
+
+    /// The value of noted function `i`, after [`Flow::evaluate`] or [`Flow::jet`].
+    pub fn monitored(&self, i: usize) -> f64 {
+        self.packed.first(self.tape.monitored[i])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::System;
+    use carom_expr::{Dag, Function, Rational};
+
+    #[test]
+    fn recentred_series_are_the_same_polynomials() {
+        // x' = y, y' = −x; watched: x itself, twice, and x y.
+        let mut dag = Dag::new();
+        let [t, x, y] = ["t", "x", "y"].map(|n| dag.symbol(n));
+        let (minus, product) = (dag.neg(x), dag.mul(x, y));
+        let system = System {
+            time: t,
+            parameters: vec![],
+            state: vec![x, y],
+            rate: vec![y, minus],
+            blocks: vec![],
+            watched: vec![x, x, product],
+            monitored: vec![],
+        };
+        let mut flow = Flow::new(Tape::compile(&dag, &system).unwrap(), 20);
+        flow.jet(Time::new(0.0), &[0.6, 0.8]).unwrap();
+        let before = flow.clone();
+        flow.recentre(0.3);
+        let (mut here, mut there) = ([0.0; 2], [0.0; 2]);
+        for h in [0.0, 0.1, 0.2] {
+            flow.state_at(h, &mut here);
+            before.state_at(0.3 + h, &mut there);
+            assert!(here.iter().zip(&there).all(|(a, b)| (a - b).abs() < 1e-15), "{here:?} {there:?}");
+            for i in 0..3 {
+                assert!((flow.watched_at(i, h) - before.watched_at(i, 0.3 + h)).abs() < 1e-15, "{i}");
+            }
+        }
+    }
+
+    #[test]
+    fn large_systems_know_what_hides() {
+        // x' = y, y' = −x exp(−30 (x − 1)²) for each of many; the pulse is invisible at x = 5.
+        let mut dag = Dag::new();
+        let t = dag.symbol("t");
+        let (mut state, mut rate) = (Vec::new(), Vec::new());
+        let one = dag.integer(1);
+        for i in 0..80 {
+            let [x, y] = ["x", "y"].map(|n| dag.symbol(&format!("{n}{i}")));
+            let from = dag.sub(x, one);
+            let square = dag.powi(from, 2);
+            let exponent = dag.scale(Rational::new(-30, 1).unwrap(), square);
+            let pulse = dag.function(Function::Exp, &[exponent]);
+            let pull = dag.mul(x, pulse);
+            state.extend([x, y]);
+            rate.extend([y, dag.neg(pull)]);
+        }
+        let start: Vec<f64> = state.iter().enumerate().map(|(i, _)| [5.0, -1.0][i % 2]).collect();
+        let (parameters, blocks, watched, monitored) = (vec![], vec![], vec![], vec![]);
+        let system = System { time: t, parameters, state, rate, blocks, watched, monitored };
+        let mut flow = Flow::new(Tape::compile(&dag, &system).unwrap(), 24);
+        let mut plain = flow.clone().interpreted();
+        flow.jet(Time::new(0.0), &start).unwrap();
+        plain.jet(Time::new(0.0), &start).unwrap();
+        assert!(!flow.tape.recurrence.classes.is_empty(), "large enough");
+        let extent = Extent::new(160, 0);
+        assert!(plain.cut(10.0, &extent) < 3.0, "the pulse is 4 away at speed 1");
+        assert_eq!(flow.cut(10.0, &extent), plain.cut(10.0, &extent), "the same bits");
+    }
+}

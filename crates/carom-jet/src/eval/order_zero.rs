@@ -1,0 +1,145 @@
+//! Order 0 of a tape: constants from parameters, values at a state.
+
+use crate::eval::factor::Factor;
+use crate::eval::sincos::sin_cos;
+use crate::ir::layout::{Factored, Layout};
+use crate::ir::system::Singular;
+use crate::ir::tape::{ConstantOp, Op, Row, Slot, Start, Tape, Value, ZERO};
+use carom_expr::{Rational, evaluate_function};
+
+/// Everything that depends on parameters only.
+pub(crate) fn constants(tape: &Tape, parameters: &[f64], into: &mut [f64]) {
+    for (slot, op) in tape.constants.iter().enumerate() {
+        let at = |slot: u32| into[slot as usize];
+        into[slot] = match op {
+            ConstantOp::Number(x) => *x,
+            ConstantOp::Parameter(i) => parameters[*i],
+            ConstantOp::Sum(c, terms) => terms.iter().fold(*c, |sum, &(k, s)| sum + k * at(s)),
+            ConstantOp::Product(c, factors) => {
+                factors.iter().fold(*c, |product, &(s, n)| product * exact_power(at(s), n))
+            }
+            ConstantOp::Power(b, n) => at(*b).powf(at(*n)),
+            ConstantOp::Function(f, x, y) => evaluate_function(*f, at(*x), at(*y)),
+        };
+    }
+}
+
+/// The value of every row, given state and time in the first ones. Blocks are factored and solved.
+pub(crate) fn values(
+    tape: &Tape,
+    layout: &Layout,
+    arena: &mut [f64],
+    factors: &mut [Factor],
+) -> Result<(), Singular> {
+    tape.ops.iter().try_for_each(|op| value(tape, layout, arena, factors, op))
+}
+
+/// The values one instruction makes.
+pub(crate) fn value(
+    tape: &Tape,
+    layout: &Layout,
+    arena: &mut [f64],
+    factors: &mut [Factor],
+    op: &Op,
+) -> Result<(), Singular> {
+    let at = |row: Row| layout.places[row as usize].index(0);
+    let first = |row: Row| arena[at(row)];
+    let constant = |slot: Slot| arena[layout.constants + slot as usize];
+    let either = |value: Value| match value {
+        Value::Row(row) => first(row),
+        Value::Constant(slot) => constant(slot),
+    };
+    let (out, value) = match op {
+        Op::Dot { out, constant: c, linear, products } => {
+            // What is exactly zero is not added: −0 stays −0, as in the code.
+            let linear = linear.iter().map(|l| constant(l.coefficient) * first(l.a));
+            let products = products.iter().map(|p| constant(p.coefficient) * (first(p.a) * first(p.b)));
+            let start = (*c != ZERO).then(|| constant(*c));
+            (*out, start.into_iter().chain(linear).chain(products).reduce(|sum, x| sum + x).unwrap_or(0.0))
+        }
+        Op::Divide { out, a, b } => (*out, either(*a) / first(*b)),
+        Op::Euler { out, .. } => (*out, 0.0),
+        Op::SinCos { u, sin, cos, .. } => {
+            let (s, c) = sin_cos(first(*u));
+            arena[at(*sin)] = s;
+            (*cos, c)
+        }
+        Op::SinhCosh { u, sinh, cosh, .. } => {
+            let u = first(*u);
+            arena[at(*sinh)] = u.sinh();
+            (*cosh, u.cosh())
+        }
+        Op::Tan { u, tan, weight, hyperbolic, .. } => {
+            let u = first(*u);
+            let t = if *hyperbolic { u.tanh() } else { u.tan() };
+            arena[at(*tan)] = t;
+            // 1 − tanh² cancels for large u, 1/cosh² does not.
+            (*weight, if *hyperbolic { (1.0 / u.cosh()).powi(2) } else { 1.0 + t * t })
+        }
+        Op::Sqrt { out, u } => (*out, first(*u).sqrt()),
+        Op::Power { out, u, dr, exponent, .. } => {
+            let r = power(first(*u), constant(*exponent));
+            arena[at(*dr)] = 0.0;
+            (*out, r)
+        }
+        Op::Exp { out, start, .. } | Op::Integrate { out, start, .. } => (
+            *out,
+            match *start {
+                Start::Function(f, u) => evaluate_function(f, first(u), 0.0),
+                Start::Function2(f, a, b) => evaluate_function(f, either(a), either(b)),
+                Start::Power(a, b) => either(a).powf(either(b)),
+            },
+        ),
+        Op::Solve { block } => return solve(tape, layout, arena, factors, *block as usize),
+    };
+    arena[at(out)] = value;
+    Ok(())
+}
+
+fn solve(
+    tape: &Tape,
+    layout: &Layout,
+    arena: &mut [f64],
+    factors: &mut [Factor],
+    index: usize,
+) -> Result<(), Singular> {
+    let block = &tape.blocks[index];
+    let factor = &mut factors[index];
+    let value = |value: Value| match value {
+        Value::Row(row) => arena[layout.places[row as usize].index(0)],
+        Value::Constant(slot) => arena[layout.constants + slot as usize],
+    };
+    factor.factor(block, value).map_err(|(row, pivot)| Singular { block: index, row, pivot })?;
+    let mut b: Vec<f64> = block.right_side.iter().map(|b| value(*b)).collect();
+    factor.solve::<false>(block, &mut b);
+    if let Factored::Pivoted(f) = &layout.blocks[index] {
+        arena[f.factors..].iter_mut().zip(factor.general()).for_each(|(place, x)| *place = x);
+    }
+    for (i, x) in b.iter().enumerate() {
+        arena[layout.places[block.first as usize + i].index(0)] = *x;
+    }
+    Ok(())
+}
+
+/// x^n for an exact exponent.
+fn exact_power(x: f64, n: Rational) -> f64 {
+    match n.to_integer() {
+        Some(1) => x,
+        Some(-1) => 1.0 / x,
+        Some(n) if i32::try_from(n).is_ok() => x.powi(n as i32),
+        _ => power(x, n.to_f64()),
+    }
+}
+
+/// x^y; the frequent exponents through correctly rounded operations.
+pub(crate) fn power(x: f64, y: f64) -> f64 {
+    if y == 0.5 {
+        x.sqrt()
+    } else if y == -0.5 {
+        1.0 / x.sqrt()
+    } else if y == -2.0 {
+        1.0 / (x * x)
+    } else {
+        x.powf(y)
+    }
+}

@@ -1,0 +1,377 @@
+//! One trajectory's evaluation: machine code where the processor allows it, interpreted where not; the same bits.
+//!
+//! Operands of the pair at place p of the tables are copied to lane p mod 8 of octet p div 8 once their coefficient is known,
+//! so that the far sums of all pairs run through the vector unit with aligned loads and no shuffles.
+
+use crate::emit::{Program, Segment, Target};
+use crate::eval::element::Octet;
+use crate::eval::factor::{Factor, firm};
+use crate::eval::interpret::{self, Sums};
+use crate::eval::order_zero;
+use crate::eval::sincos::SinCos;
+use crate::ir::layout::{Factored, Layout, Place, WIDTH, lane, moving};
+use crate::ir::recurrence::Weight;
+use crate::ir::system::Singular;
+use crate::ir::tape::{MachineCode, Op, Tape, Value};
+use crate::simd::{Code, Kernel, Level, dispatch, flat, flat_mut};
+use std::sync::Arc;
+
+/// Workspace of a single trajectory.
+#[derive(Clone, Debug)]
+pub(crate) struct Packed {
+    level: Level,
+    pub(crate) layout: Arc<Layout>,
+    arena: Vec<Octet>,
+    /// Weights that change with the state: position, what it is.
+    moving_pairs: Arc<Vec<(u32, Weight)>>,
+    moving_edges: Arc<Vec<(u32, Weight)>>,
+    factors: Vec<Factor>,
+    /// Right sides while interpreting.
+    right_side: Vec<f64>,
+    /// Outer `None`: not asked for yet.
+    code: Option<MachineCode>,
+    /// Were the last values made by code? Then so were the factors of symmetric blocks.
+    coded: bool,
+    /// τ: a power of two.
+    unit: f64,
+}
+
+impl Packed {
+    pub(crate) fn new(tape: &Tape, order: usize) -> Packed {
+        let r = &tape.recurrence;
+        let layout = Layout::new(tape, order, true);
+        let mut arena = vec![Octet::ZERO; layout.length.div_ceil(WIDTH)];
+        let doubles = flat_mut(&mut arena);
+        for (at, scales) in layout.scales(1.0) {
+            doubles[at..at + scales.len()].copy_from_slice(&scales);
+        }
+        doubles[layout.numbers..][..layout.literals.len()].copy_from_slice(&layout.literals);
+        doubles[layout.mask..][..WIDTH].fill(f64::from_bits(u64::MAX >> 1));
+        Packed {
+            level: Level::detect(),
+            arena,
+            moving_pairs: Arc::new(moving(r.pairs.iter().map(|p| p.weight), &layout.tables.pairs)),
+            moving_edges: Arc::new(moving(r.edges.iter().map(|e| e.weight), &layout.tables.edges)),
+            factors: tape.blocks.iter().map(Factor::new).collect(),
+            right_side: vec![0.0; tape.blocks.iter().map(|b| b.size).max().unwrap_or(0)],
+            layout: Arc::new(layout),
+            code: None,
+            coded: false,
+            unit: 1.0,
+        }
+    }
+
+    /// The unit of the series.
+    pub(crate) fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// Series from now on are in powers of (t − t₀)/τ.
+    pub(crate) fn set_unit(&mut self, unit: f64) {
+        if unit != self.unit {
+            self.unit = unit;
+            let arena = flat_mut(&mut self.arena);
+            for (at, scales) in self.layout.scales(unit) {
+                arena[at..at + scales.len()].copy_from_slice(&scales);
+            }
+        }
+    }
+
+    /// Uses other instructions.
+    pub(crate) fn set_level(&mut self, level: Level) {
+        self.level = level;
+        self.code = None;
+    }
+
+    /// Uses the interpreter although code could be used.
+    pub(crate) fn without_code(&mut self) {
+        self.code = Some(None);
+    }
+
+    /// Calls `f` with the tape's code for this order; it is made by the first workspace that needs it.
+    fn with_code(&mut self, tape: &Tape, f: impl FnOnce(&mut Self, &Code, &Program) -> bool) -> bool {
+        let code = self.code.take().unwrap_or_else(|| {
+            tape.code((self.layout.order, Target::Single, self.level), || {
+                let program = Program::assemble(tape, &self.layout, Target::Single, self.level)?;
+                Code::new(&program.bytes, self.arena.len()).map(|code| (code, program))
+            })
+        });
+        let done = code.as_ref().is_some_and(|code| f(self, &code.0, &code.1));
+        self.code = Some(code);
+        done
+    }
+
+    /// Everything, as doubles.
+    pub(crate) fn doubles(&self) -> &[f64] {
+        flat(&self.arena)
+    }
+
+    /// The coefficients of a series.
+    pub(crate) fn series(&self, place: Place) -> &[f64] {
+        &self.doubles()[place.at as usize..][..self.layout.stride]
+    }
+
+    /// The coefficients of a series, to be written from elsewhere.
+    pub(crate) fn series_mut(&mut self, place: Place) -> &mut [f64] {
+        &mut flat_mut(&mut self.arena)[place.at as usize..][..self.layout.stride]
+    }
+
+    /// Writes the coefficients of a series, wherever they are.
+    pub(crate) fn set_series(&mut self, place: Place, series: &[f64]) {
+        let arena = flat_mut(&mut self.arena);
+        for (k, x) in series.iter().enumerate() {
+            arena[place.index(k)] = *x;
+        }
+    }
+
+    /// One coefficient, written from elsewhere.
+    pub(crate) fn set(&mut self, place: Place, k: usize, x: f64) {
+        flat_mut(&mut self.arena)[place.index(k)] = x;
+    }
+
+    /// Coefficient 0 of a value.
+    pub(crate) fn first(&self, value: Value) -> f64 {
+        self.doubles()[match value {
+            Value::Row(row) => self.layout.places[row as usize].index(0),
+            Value::Constant(slot) => self.layout.constants + slot as usize,
+        }]
+    }
+
+    /// Sets the parameters and computes what depends on them only.
+    pub(crate) fn set_parameters(&mut self, tape: &Tape, parameters: &[f64]) {
+        let layout = Arc::clone(&self.layout);
+        let arena = flat_mut(&mut self.arena);
+        order_zero::constants(tape, parameters, &mut arena[layout.constants..][..tape.constants.len()]);
+        let base = |arena: &[f64], w: &Weight| w.factor * arena[layout.constants + w.constant as usize];
+        for (i, pair) in tape.recurrence.pairs.iter().enumerate() {
+            arena[layout.pair_weights + layout.pair(i)] = base(arena, &pair.weight);
+        }
+        for (i, edge) in tape.recurrence.edges.iter().enumerate() {
+            arena[layout.edge_weights + layout.edge(i)] = base(arena, &edge.weight);
+        }
+        for (value, place) in tape.watched.iter().zip(&layout.watched) {
+            if let Value::Constant(slot) = value {
+                arena[place.index(0)] = arena[layout.constants + *slot as usize];
+            }
+        }
+    }
+
+    /// Order 0 at a point.
+    pub(crate) fn values(&mut self, tape: &Tape, time: f64, state: &[f64]) -> Result<(), Singular> {
+        self.enter(tape, time, state);
+        if self.with_code(tape, |this, code, program| this.run_values(tape, &program.values, code)) {
+            return Ok(());
+        }
+        order_zero::values(tape, &self.layout, flat_mut(&mut self.arena), &mut self.factors)
+    }
+
+    /// All orders at a point.
+    pub(crate) fn jet(&mut self, tape: &Tape, time: f64, state: &[f64]) -> Result<(), Singular> {
+        self.enter(tape, time, state);
+        let done = self.with_code(tape, |this, code, program| {
+            program.orders.is_some()
+                && this.run_values(tape, &program.values, code)
+                && this.run_orders(program, code)
+        });
+        if done {
+            return Ok(());
+        }
+        order_zero::values(tape, &self.layout, flat_mut(&mut self.arena), &mut self.factors)?;
+        self.interpret(tape);
+        Ok(())
+    }
+
+    /// Orders 1 and above, after the values at the same point.
+    pub(crate) fn expand(&mut self, tape: &Tape, time: f64, state: &[f64]) -> Result<(), Singular> {
+        if !self.coded {
+            self.interpret(tape);
+        } else if !self.with_code(tape, |this, code, program| this.run_orders(program, code)) {
+            // The values came from code, but for the orders there is none.
+            return self.jet(tape, time, state);
+        }
+        Ok(())
+    }
+
+    /// Orders 1 and above by code; false when there is none.
+    fn run_orders(&mut self, program: &Program, code: &Code) -> bool {
+        program.orders.is_some_and(|orders| {
+            code.call(orders, &mut self.arena);
+            true
+        })
+    }
+
+    /// The least firmness of all blocks, after values or a jet.
+    pub(crate) fn firmness(&self) -> f64 {
+        let arena = self.doubles();
+        let each = self.layout.blocks.iter().zip(&self.factors).map(|(block, factor)| match block {
+            Factored::Symmetric(f) if self.coded => {
+                let (pivots, sizes) =
+                    arena[f.checks..][..2 * f.pattern.order.len()].split_at(f.pattern.order.len());
+                f.loose.iter().fold(1.0, |least, &i| firm(least, pivots[i], sizes[i]))
+            }
+            _ => factor.firmness(),
+        });
+        each.fold(1.0, f64::min)
+    }
+
+    /// Solves with the factors of a block.
+    pub(crate) fn solve(&mut self, tape: &Tape, block: usize, b: &mut [f64]) {
+        match &self.layout.blocks[block] {
+            Factored::Symmetric(f) if self.coded => {
+                let arena = flat(&self.arena);
+                let [lower, pivots, multiples] = [f.lower, f.pivots, f.multiples].map(|at| &arena[at..]);
+                f.pattern.solve::<false>(lower, pivots, multiples, &mut self.right_side, b);
+            }
+            _ => self.factors[block].solve::<false>(&tape.blocks[block], b),
+        }
+    }
+
+    fn enter(&mut self, tape: &Tape, time: f64, state: &[f64]) {
+        self.coded = false;
+        let arena = flat_mut(&mut self.arena);
+        for (x, place) in state.iter().zip(&self.layout.places) {
+            arena[place.index(0)] = *x;
+        }
+        arena[self.layout.places[tape.dimension].index(0)] = time;
+    }
+
+    /// Order 0 by code; false when a symmetric block needs pivoting, or a block is singular.
+    fn run_values(&mut self, tape: &Tape, segments: &[Segment], code: &Code) -> bool {
+        for segment in segments {
+            match segment {
+                Segment::Code(at) => code.call(*at, &mut self.arena),
+                Segment::Outside(ops) => {
+                    if !self.outside(tape, ops) {
+                        return false;
+                    }
+                }
+            }
+        }
+        let arena = self.doubles();
+        self.coded = self.layout.symmetric().all(|f| {
+            let n = f.pattern.order.len();
+            let (pivots, sizes) = arena[f.checks..][..2 * n].split_at(n);
+            pivots.iter().zip(sizes).all(|(p, s)| f.pattern.healthy(*p, *s))
+        });
+        self.coded
+    }
+
+    /// Instructions the code does not know; sines and cosines eight at a time.
+    fn outside(&mut self, tape: &Tape, ops: &[u32]) -> bool {
+        let layout = Arc::clone(&self.layout);
+        let at = |row: u32| layout.places[row as usize].index(0);
+        let arena = flat_mut(&mut self.arena);
+        let mut waiting = [[0; 2]; WIDTH];
+        let mut count = 0;
+        let mut angles = Octet::ZERO;
+        for (i, op) in ops.iter().enumerate() {
+            match &tape.ops[*op as usize] {
+                Op::SinCos { u, sin, cos, .. } => {
+                    waiting[count] = [at(*sin), at(*cos)];
+                    angles.0[count] = arena[at(*u)];
+                    count += 1;
+                }
+                op => {
+                    if order_zero::value(tape, &layout, arena, &mut self.factors, op).is_err() {
+                        return false;
+                    }
+                }
+            }
+            if count == WIDTH || (count > 0 && i + 1 == ops.len()) {
+                let (mut sin, mut cos) = (Octet::ZERO, Octet::ZERO);
+                dispatch(self.level, SinCos { x: &angles, sin: &mut sin, cos: &mut cos });
+                for (lane, [s, c]) in waiting[..count].iter().enumerate() {
+                    arena[*s] = sin.0[lane];
+                    arena[*c] = cos.0[lane];
+                }
+                count = 0;
+            }
+        }
+        true
+    }
+
+    // ---- by reading the recurrence -----------------------------------------------------------------------
+
+    fn interpret(&mut self, tape: &Tape) {
+        let layout = Arc::clone(&self.layout);
+        let arena = flat_mut(&mut self.arena);
+        interpret::set_weights(&layout, arena, layout.pair_weights, &self.moving_pairs);
+        interpret::set_weights(&layout, arena, layout.edge_weights, &self.moving_edges);
+        for k in 1..=layout.order {
+            self.sums(k);
+            dispatch(
+                self.level,
+                Order {
+                    tape,
+                    layout: &layout,
+                    arena: flat_mut(&mut self.arena),
+                    k,
+                    factors: &mut self.factors,
+                    right_side: &mut self.right_side,
+                },
+            );
+            if k == 1 {
+                interpret::near_weights(tape, &layout, flat_mut(&mut self.arena));
+            }
+            if k < layout.order {
+                self.pack(tape, k);
+            }
+        }
+    }
+
+    fn sums(&mut self, k: usize) {
+        let layout = &self.layout;
+        let octets = layout.room / WIDTH;
+        if k <= 2 {
+            return;
+        }
+        let (before, sums) = self.arena.split_at_mut(layout.sums / WIDTH);
+        let table = |at: usize, octets: usize| &before[at / WIDTH..][..octets];
+        let [a, b] = layout.octets.map(|at| table(at, octets * layout.stride));
+        let weights = table(layout.pair_weights, octets);
+        let near = layout.near.map(|at| table(at, octets));
+        let sums = &mut sums[..octets];
+        dispatch(self.level, Sums { a, b, weights, near, sums, stride: layout.stride, k });
+    }
+
+    /// Copies coefficient k of every operand to its lane.
+    fn pack(&mut self, tape: &Tape, k: usize) {
+        let layout = Arc::clone(&self.layout);
+        let arena = flat_mut(&mut self.arena);
+        for (p, pair) in tape.recurrence.pairs.iter().enumerate() {
+            let lane = lane(layout.pair(p), k, layout.stride);
+            for (octets, row) in layout.octets.into_iter().zip([pair.a, pair.b]) {
+                arena[octets + lane] = arena[layout.places[row as usize].index(k)];
+            }
+        }
+    }
+}
+
+/// One order by interpretation.
+struct Order<'a> {
+    tape: &'a Tape,
+    layout: &'a Layout,
+    arena: &'a mut [f64],
+    k: usize,
+    factors: &'a mut [Factor],
+    right_side: &'a mut [f64],
+}
+
+impl Kernel for Order<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Order { tape, layout, arena, k, factors, right_side } = self;
+        interpret::order::<FUSED, true, f64>(tape, layout, arena, k, |arena, which, right, unknowns| {
+            let block = &tape.blocks[which];
+            let index = |row: u32| layout.places[row as usize].index(k);
+            let b = &mut right_side[..block.size];
+            for (i, b) in b.iter_mut().enumerate() {
+                *b = arena[index(right + i as u32)];
+            }
+            factors[which].solve::<FUSED>(block, b);
+            for (i, x) in b.iter().enumerate() {
+                arena[index(unknowns + i as u32)] = *x;
+            }
+        });
+    }
+}

@@ -1,0 +1,526 @@
+//! DAG → tape.
+//!
+//! Nodes that depend on parameters only become constants, computed once. Products used by a single sum are fused into
+//! its `Dot`; everything else is computed once and shared. Rows of intermediate products, quotients, powers and Euler
+//! derivatives are shared by value numbering. One loop over ascending handles, never a recursion.
+
+mod functions;
+
+use crate::ir::elimination::Elimination;
+use crate::ir::recurrence::Recurrence;
+use crate::ir::system::{CompileError, LinearBlock, System};
+use crate::ir::tape::{Block, ConstantOp, Linear, ONE, Op, Product, Row, Slot, Start, Tape, Value, ZERO};
+use carom_expr::{Constant, Dag, Expr, FastMap, Function, Node, Rational};
+
+/// A summand: c, c·a or c·a·b.
+enum Term {
+    Constant(Slot),
+    Linear(Linear),
+    Product(Product),
+}
+
+/// Rows that may be asked for more than once.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Shared {
+    Product(Row, Row),
+    Quotient(Value, Row),
+    Power(Row, Slot),
+    Sqrt(Row),
+    Euler(Row),
+    SinCos(Row),
+    SinhCosh(Row),
+    Weight(Row, i8, i8),
+}
+
+/// Blocks up to this size are eliminated densely.
+const DENSE: usize = 8;
+
+/// From so large an exponent on a whole power may vanish to all orders of a series.
+const LARGE: i64 = 7;
+
+struct Lowering<'d> {
+    dag: &'d Dag,
+    values: FastMap<Expr, Value>,
+    shared: FastMap<Shared, Row>,
+    uses: FastMap<Expr, u32>,
+    constants: Vec<ConstantOp>,
+    constant_keys: FastMap<String, Slot>,
+    ops: Vec<Op>,
+    rows: Row,
+    blocks: Vec<Block>,
+    /// Whole powers uⁿ of large n.
+    powers: Vec<(Row, i64)>,
+}
+
+fn shape(what: impl Into<String>) -> CompileError {
+    CompileError::Shape(what.into())
+}
+
+pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
+    if !system.rate.is_empty() && system.rate.len() != system.state.len() {
+        return Err(shape("one rate per state variable"));
+    }
+    let mut low = Lowering {
+        dag,
+        values: FastMap::default(),
+        shared: FastMap::default(),
+        uses: FastMap::default(),
+        constants: vec![ConstantOp::Number(0.0), ConstantOp::Number(1.0)],
+        constant_keys: FastMap::default(),
+        ops: Vec::new(),
+        rows: 0,
+        blocks: Vec::new(),
+        powers: Vec::new(),
+    };
+    for &x in &system.state {
+        let row = low.row();
+        low.define(x, Value::Row(row))?;
+    }
+    let time = low.row();
+    low.define(system.time, Value::Row(time))?;
+    for (i, &p) in system.parameters.iter().enumerate() {
+        let slot = low.constant(ConstantOp::Parameter(i));
+        low.define(p, Value::Constant(slot))?;
+    }
+    low.count_uses(system);
+    for block in &system.blocks {
+        low.block(block)?;
+    }
+    low.lower_all(&system.rate)?;
+    low.lower_all(&system.watched)?;
+    // Last, and not counted among the uses: what is only noted changes nothing in the rest.
+    low.lower_all(&system.monitored)?;
+    // Every state variable moves by a row, also when its rate is constant or missing.
+    let mut rate = Vec::new();
+    for i in 0..system.state.len() {
+        let value = system.rate.get(i).map_or(Value::Constant(ZERO), |e| low.values[e]);
+        rate.push(match value {
+            Value::Constant(slot) => Value::Row(low.dot(slot, vec![], vec![])),
+            row => row,
+        });
+    }
+    let watched: Vec<Value> = system.watched.iter().map(|e| low.values[e]).collect();
+    let monitored: Vec<Value> = system.monitored.iter().map(|e| low.child(*e)).collect::<Result<_, _>>()?;
+    let unknowns = low.blocks.iter().flat_map(|b| b.first..b.first + b.size as Row).map(Value::Row);
+    let moving: Vec<Value> = rate.iter().chain(&watched).copied().chain(unknowns).collect();
+    let middle = low.needed(&moving);
+    let last = low.needed(&watched);
+    Ok(Tape {
+        parameters: system.parameters.len(),
+        dimension: system.state.len(),
+        rows: low.rows as usize,
+        constants: low.constants,
+        ops: low.ops,
+        middle,
+        last,
+        blocks: low.blocks,
+        rate,
+        watched,
+        monitored,
+        powers: low.powers,
+        recurrence: Recurrence::default(),
+        codes: std::sync::Mutex::default(),
+    })
+}
+
+impl Lowering<'_> {
+    fn row(&mut self) -> Row {
+        self.rows += 1;
+        self.rows - 1
+    }
+
+    fn define(&mut self, symbol: Expr, value: Value) -> Result<(), CompileError> {
+        let Some(s) = self.dag.as_symbol(symbol) else {
+            return Err(shape("inputs and unknowns are symbols"));
+        };
+        match self.values.insert(symbol, value) {
+            None => Ok(()),
+            Some(_) => Err(shape(format!("`{}` has two meanings", self.dag.symbol_name(s)))),
+        }
+    }
+
+    /// How many parents (or roots) refer to each node: decides which products are fused.
+    fn count_uses(&mut self, system: &System) {
+        let mut roots: Vec<Expr> = Vec::new();
+        for block in &system.blocks {
+            roots.extend(block.matrix.iter().flatten());
+            roots.extend(&block.right_side);
+        }
+        roots.extend(&system.rate);
+        roots.extend(&system.watched);
+        for e in self.dag.reachable(&roots) {
+            let uses = &mut self.uses;
+            self.dag.for_each_child(e, |child| *uses.entry(child).or_default() += 1);
+        }
+        for e in roots {
+            // A root has a row of its own.
+            *self.uses.entry(e).or_default() += 2;
+        }
+    }
+
+    fn block(&mut self, block: &LinearBlock) -> Result<(), CompileError> {
+        let n = block.unknowns.len();
+        if block.matrix.len() != n || block.right_side.len() != n || block.matrix.iter().any(|r| r.len() != n)
+        {
+            return Err(shape("a linear block is square"));
+        }
+        let entries: Vec<Expr> = block.matrix.iter().flatten().copied().collect();
+        self.lower_all(&entries)?;
+        self.lower_all(&block.right_side)?;
+        let symmetric = (0..n).all(|i| (0..i).all(|j| block.matrix[i][j] == block.matrix[j][i]));
+        let mut compiled = Vec::new();
+        for i in 0..n {
+            let columns = if symmetric { i + 1 } else { n };
+            for j in 0..columns {
+                let e = block.matrix[i][j];
+                if !self.dag.is_zero(e) {
+                    compiled.push((i as u32, j as u32, self.values[&e]));
+                }
+            }
+        }
+        let first = self.rows;
+        self.rows += n as Row;
+        for (i, &unknown) in block.unknowns.iter().enumerate() {
+            self.define(unknown, Value::Row(first + i as Row))?;
+        }
+        let mut names = block.names.clone();
+        names.resize(n, String::new());
+        self.ops.push(Op::Solve { block: self.blocks.len() as u32 });
+        let right_side = block.right_side.iter().map(|e| self.values[e]).collect();
+        let places: Vec<(u32, u32)> = compiled.iter().map(|&(i, j, _)| (i, j)).collect();
+        let augmentation_rows: Vec<u32> = block.augmentation_rows.iter().map(|&r| r as u32).collect();
+        let sparse =
+            (symmetric && n > DENSE).then(|| Elimination::new(n, &places, &augmentation_rows)).flatten();
+        let dense = || {
+            (symmetric && !augmentation_rows.is_empty())
+                .then(|| Elimination::dense(n, &places, &augmentation_rows))
+        };
+        let elimination = sparse.or_else(dense);
+        self.blocks.push(Block {
+            size: n,
+            entries: compiled,
+            symmetric,
+            right_side,
+            elimination,
+            first,
+            names,
+        });
+        Ok(())
+    }
+
+    fn lower_all(&mut self, roots: &[Expr]) -> Result<(), CompileError> {
+        for e in self.dag.reachable(roots) {
+            if self.values.contains_key(&e) || self.is_fused(e) {
+                continue;
+            }
+            let value = self.lower_node(e)?;
+            self.values.insert(e, value);
+        }
+        Ok(())
+    }
+
+    /// A product with exactly one parent; if that parent is a sum it becomes one of its terms.
+    fn is_fused(&self, e: Expr) -> bool {
+        self.uses.get(&e) == Some(&1) && matches!(self.dag.node(e), Node::Product(..))
+    }
+
+    fn lower_node(&mut self, e: Expr) -> Result<Value, CompileError> {
+        let dag = self.dag;
+        Ok(match dag.node(e) {
+            Node::Number(r) => self.number(r.to_f64()),
+            Node::Float(x) => self.number(*x),
+            Node::Constant(Constant::Pi) => self.number(std::f64::consts::PI),
+            Node::Constant(Constant::E) => self.number(std::f64::consts::E),
+            Node::Symbol(s) => return Err(CompileError::UnknownSymbol(dag.symbol_name(*s).to_string())),
+            Node::Sum(c, terms) => self.sum(c.to_f64(), terms)?,
+            Node::Product(c, factors) => {
+                let term = self.product(*c, factors)?;
+                self.materialise(term)
+            }
+            Node::Power(base, exponent) => {
+                let (b, n) = (self.child(*base)?, self.child(*exponent)?);
+                self.power(b, n)
+            }
+            Node::Function(f, args) => {
+                let a = self.child(args[0])?;
+                let b = match args.get(1) {
+                    Some(&second) => self.child(second)?,
+                    None => a,
+                };
+                self.function(*f, a, b)?
+            }
+        })
+    }
+
+    /// The value of a child; a product that was held back for fusion is computed now.
+    fn child(&mut self, e: Expr) -> Result<Value, CompileError> {
+        if let Some(&value) = self.values.get(&e) {
+            return Ok(value);
+        }
+        let value = self.lower_node(e)?;
+        self.values.insert(e, value);
+        Ok(value)
+    }
+
+    // ---- constants ---------------------------------------------------------------------------------------
+
+    fn number(&mut self, x: f64) -> Value {
+        Value::Constant(self.constant(ConstantOp::Number(x)))
+    }
+
+    fn constant(&mut self, op: ConstantOp) -> Slot {
+        match op {
+            ConstantOp::Number(0.0) => return ZERO,
+            ConstantOp::Number(1.0) => return ONE,
+            ConstantOp::Product(1.0, ref factors) => match **factors {
+                [] => return ONE,
+                [(slot, exponent)] if exponent.is_one() => return slot,
+                _ => {}
+            },
+            _ => {}
+        }
+        // The text form is exact (shortest round-trip) and hashes where floats do not.
+        let key = format!("{op:?}");
+        if let Some(&slot) = self.constant_keys.get(&key) {
+            return slot;
+        }
+        let slot = self.constants.len() as Slot;
+        self.constants.push(op);
+        self.constant_keys.insert(key, slot);
+        slot
+    }
+
+    // ---- sums and products -------------------------------------------------------------------------------
+
+    fn sum(&mut self, constant: f64, terms: &[(Rational, Expr)]) -> Result<Value, CompileError> {
+        let mut constants: Vec<(f64, Slot)> = Vec::new();
+        let mut linear = Vec::new();
+        let mut products = Vec::new();
+        for &(c, e) in terms {
+            let term = match (self.values.get(&e), self.dag.node(e)) {
+                (Some(&value), _) => self.scaled(c, value),
+                // A fused product carries the sum's coefficient itself.
+                (None, Node::Product(k, factors)) => match c.multiply(*k) {
+                    Some(k) => self.product(k, factors)?,
+                    None => {
+                        let value = self.child(e)?;
+                        self.scaled(c, value)
+                    }
+                },
+                (None, _) => unreachable!("children come first"),
+            };
+            match term {
+                Term::Constant(slot) => constants.push((1.0, slot)),
+                Term::Linear(l) => linear.push(l),
+                Term::Product(p) => products.push(p),
+            }
+        }
+        let constant = if constants.is_empty() {
+            self.constant(ConstantOp::Number(constant))
+        } else {
+            self.constant(ConstantOp::Sum(constant, constants.into()))
+        };
+        if linear.is_empty() && products.is_empty() {
+            return Ok(Value::Constant(constant));
+        }
+        Ok(Value::Row(self.dot(constant, linear, products)))
+    }
+
+    fn dot(&mut self, constant: Slot, linear: Vec<Linear>, products: Vec<Product>) -> Row {
+        let out = self.row();
+        self.ops.push(Op::Dot { out, constant, linear: linear.into(), products: products.into() });
+        out
+    }
+
+    fn scaled(&mut self, c: Rational, value: Value) -> Term {
+        match value {
+            Value::Constant(slot) => Term::Constant(
+                self.constant(ConstantOp::Product(c.to_f64(), Box::new([(slot, Rational::ONE)]))),
+            ),
+            Value::Row(a) => {
+                Term::Linear(Linear { coefficient: self.constant(ConstantOp::Number(c.to_f64())), a })
+            }
+        }
+    }
+
+    fn materialise(&mut self, term: Term) -> Value {
+        match term {
+            Term::Constant(slot) => Value::Constant(slot),
+            Term::Linear(Linear { coefficient: ONE, a }) => Value::Row(a),
+            Term::Linear(l) => Value::Row(self.dot(ZERO, vec![l], vec![])),
+            Term::Product(Product { coefficient: ONE, a, b }) => Value::Row(self.multiply(a, b)),
+            Term::Product(p) => Value::Row(self.dot(ZERO, vec![], vec![p])),
+        }
+    }
+
+    /// c·Π baseᵉ as a term: constants in front, the last multiplication left to the consumer.
+    fn product(&mut self, c: Rational, factors: &[(Expr, Rational)]) -> Result<Term, CompileError> {
+        let mut constant = Vec::new();
+        let mut above: Vec<Row> = Vec::new();
+        let mut below: Vec<Row> = Vec::new();
+        for &(base, exponent) in factors {
+            match self.child(base)? {
+                Value::Constant(slot) => constant.push((slot, exponent)),
+                Value::Row(row) => match exponent.to_integer() {
+                    Some(n) if n > 0 => self.whole_power(row, n, &mut above),
+                    Some(-1) => below.push(row),
+                    _ if exponent == Rational::HALF => above.push(self.sqrt(row)),
+                    _ => {
+                        let n = self.constant(ConstantOp::Number(exponent.to_f64()));
+                        above.push(self.constant_power(row, n));
+                    }
+                },
+            }
+        }
+        let coefficient = self.constant(ConstantOp::Product(c.to_f64(), constant.into()));
+        above.sort_unstable();
+        below.sort_unstable();
+        if let Some(denominator) = self.multiply_all(&below) {
+            let numerator = self.multiply_all(&above).map_or(Value::Constant(ONE), Value::Row);
+            let a = self.quotient(numerator, denominator);
+            return Ok(Term::Linear(Linear { coefficient, a }));
+        }
+        let Some((&b, rest)) = above.split_last() else { return Ok(Term::Constant(coefficient)) };
+        Ok(match self.multiply_all(rest) {
+            None => Term::Linear(Linear { coefficient, a: b }),
+            Some(a) => Term::Product(Product { coefficient, a, b }),
+        })
+    }
+
+    /// Rows whose product is uⁿ, by repeated squaring.
+    fn whole_power(&mut self, u: Row, n: i64, factors: &mut Vec<Row>) {
+        if n >= LARGE {
+            self.powers.push((u, n));
+        }
+        let (mut square, mut n) = (u, n);
+        while n > 2 {
+            if n % 2 == 1 {
+                factors.push(square);
+            }
+            square = self.multiply(square, square);
+            n /= 2;
+        }
+        for _ in 0..n {
+            factors.push(square);
+        }
+    }
+
+    fn multiply_all(&mut self, rows: &[Row]) -> Option<Row> {
+        let (&first, rest) = rows.split_first()?;
+        Some(rest.iter().fold(first, |product, &row| self.multiply(product, row)))
+    }
+
+    fn shared(&mut self, key: Shared, op: impl FnOnce(&mut Self, Row) -> Op) -> Row {
+        if let Some(&row) = self.shared.get(&key) {
+            return row;
+        }
+        let out = self.row();
+        let op = op(self, out);
+        self.ops.push(op);
+        self.shared.insert(key, out);
+        out
+    }
+
+    fn multiply(&mut self, a: Row, b: Row) -> Row {
+        let (a, b) = (a.min(b), a.max(b));
+        self.shared(Shared::Product(a, b), |_, out| Op::Dot {
+            out,
+            constant: ZERO,
+            linear: Box::new([]),
+            products: Box::new([Product { coefficient: ONE, a, b }]),
+        })
+    }
+
+    fn quotient(&mut self, a: Value, b: Row) -> Row {
+        self.shared(Shared::Quotient(a, b), |_, out| Op::Divide { out, a, b })
+    }
+
+    fn sqrt(&mut self, u: Row) -> Row {
+        self.shared(Shared::Sqrt(u), |_, out| Op::Sqrt { out, u })
+    }
+
+    fn constant_power(&mut self, u: Row, exponent: Slot) -> Row {
+        let du = self.euler(u);
+        self.pair(Shared::Power(u, exponent), |out, dr| Op::Power { out, u, du, dr, exponent })
+    }
+
+    fn euler(&mut self, u: Row) -> Row {
+        self.shared(Shared::Euler(u), |_, out| Op::Euler { out, u })
+    }
+
+    /// constant + sign·u²
+    fn weight(&mut self, u: Row, constant: i8, sign: i8) -> Row {
+        let c = self.constant(ConstantOp::Number(f64::from(constant)));
+        let coefficient = self.constant(ConstantOp::Number(f64::from(sign)));
+        self.shared(Shared::Weight(u, constant, sign), |_, out| Op::Dot {
+            out,
+            constant: c,
+            linear: Box::new([]),
+            products: Box::new([Product { coefficient, a: u, b: u }]),
+        })
+    }
+
+    // ---- powers and functions ----------------------------------------------------------------------------
+
+    fn power(&mut self, base: Value, exponent: Value) -> Value {
+        match (base, exponent) {
+            (Value::Constant(b), Value::Constant(n)) => {
+                Value::Constant(self.constant(ConstantOp::Power(b, n)))
+            }
+            (Value::Row(u), Value::Constant(n)) => Value::Row(self.constant_power(u, n)),
+            // b^n = exp(n log b); the value of order 0 is taken from the power itself.
+            (base, Value::Row(n)) => {
+                let exponent = match base {
+                    Value::Constant(b) => {
+                        let coefficient = self.constant(ConstantOp::Function(Function::Log, b, b));
+                        self.dot(ZERO, vec![Linear { coefficient, a: n }], vec![])
+                    }
+                    Value::Row(b) => {
+                        let log = self.logarithm(b);
+                        self.multiply(n, log)
+                    }
+                };
+                let du = self.euler(exponent);
+                let out = self.row();
+                self.ops.push(Op::Exp { du, out, start: Start::Power(base, Value::Row(n)) });
+                Value::Row(out)
+            }
+        }
+    }
+
+    fn logarithm(&mut self, u: Row) -> Row {
+        let du = self.euler(u);
+        self.integrate(du, u, Start::Function(Function::Log, u))
+    }
+
+    /// The row r with Dr = numerator / weight.
+    fn integrate(&mut self, numerator: Row, weight: Row, start: Start) -> Row {
+        let d = self.quotient(Value::Row(numerator), weight);
+        let out = self.row();
+        self.ops.push(Op::Integrate { out, d, start });
+        out
+    }
+
+    // ---- instruction lists -------------------------------------------------------------------------------
+
+    /// Positions of the instructions that the given values depend on.
+    fn needed(&self, values: &[Value]) -> Vec<u32> {
+        let mut wanted = vec![false; self.rows as usize];
+        for value in values {
+            if let Value::Row(row) = value {
+                wanted[*row as usize] = true;
+            }
+        }
+        let mut list = Vec::new();
+        for (i, op) in self.ops.iter().enumerate().rev() {
+            let mut needed = false;
+            op.writes(&self.blocks, |row| needed |= wanted[row as usize]);
+            if needed {
+                op.reads(&self.blocks, |row| wanted[row as usize] = true);
+                list.push(i as u32);
+            }
+        }
+        list.reverse();
+        list
+    }
+}

@@ -1,0 +1,111 @@
+//! Functions → recurrences. With the Euler derivation D = s d/ds, s = t − t₀ (so that D u has the coefficients k u_k), every function satisfies a linear
+//! equation in D: D sin u = cos u D u, D log u = D u / u, (1 + u²) D atan u = D u, and so on.
+
+use super::{Lowering, ONE, Shared, ZERO, shape};
+use crate::ir::system::CompileError;
+use crate::ir::tape::{ConstantOp, Linear, Op, Product, Row, Start, Value};
+use carom_expr::{Function, Rational};
+
+impl Lowering<'_> {
+    /// f(a), or f(a, b): a constant, or the row of a recurrence D(out) = … .
+    pub(crate) fn function(&mut self, f: Function, a: Value, b: Value) -> Result<Value, CompileError> {
+        use Function::{Acos, Acosh, Asin, Asinh, Atan, Atanh, Cos, Cosh, Exp, Log, Sin, Sinh, Tan, Tanh};
+        let u = match (a, b) {
+            (Value::Constant(x), Value::Constant(y)) => {
+                return Ok(Value::Constant(self.constant(ConstantOp::Function(f, x, y))));
+            }
+            _ if f == Function::Atan2 => return Ok(Value::Row(self.atan2(a, b))),
+            _ if matches!(f, Function::Abs | Function::Sign | Function::Min | Function::Max) => {
+                return Err(CompileError::Piecewise(f.name()));
+            }
+            (Value::Row(u), _) => u,
+            (Value::Constant(_), Value::Row(_)) => return Err(shape("a function of one argument has two")),
+        };
+        let du = self.euler(u);
+        let start = Start::Function(f, u);
+        Ok(Value::Row(match f {
+            Sin | Cos => {
+                let sin = self.pair(Shared::SinCos(u), |sin, cos| Op::SinCos { u, du, sin, cos });
+                if f == Sin { sin } else { sin + 1 }
+            }
+            Sinh | Cosh => {
+                let sinh = self.pair(Shared::SinhCosh(u), |sinh, cosh| Op::SinhCosh { u, du, sinh, cosh });
+                if f == Sinh { sinh } else { sinh + 1 }
+            }
+            Exp => {
+                let out = self.row();
+                self.ops.push(Op::Exp { du, out, start });
+                out
+            }
+            Tan | Tanh => {
+                let (tan, weight) = (self.row(), self.row());
+                self.ops.push(Op::Tan { u, du, tan, weight, hyperbolic: f == Tanh });
+                tan
+            }
+            Log => self.integrate(du, u, start),
+            Atan | Atanh => {
+                let weight = self.weight(u, 1, if f == Atan { 1 } else { -1 });
+                self.integrate(du, weight, start)
+            }
+            Asin | Acos | Asinh | Acosh => {
+                let inside = match f {
+                    Asinh => self.weight(u, 1, 1),
+                    Acosh => self.weight(u, -1, 1),
+                    _ => self.weight(u, 1, -1),
+                };
+                let mut weight = self.sqrt(inside);
+                if f == Acos {
+                    let coefficient = self.constant(ConstantOp::Number(-1.0));
+                    weight = self.dot(ZERO, vec![Linear { coefficient, a: weight }], vec![]);
+                }
+                self.integrate(du, weight, start)
+            }
+            Function::Atan2 | Function::Abs | Function::Sign | Function::Min | Function::Max => {
+                return Err(CompileError::Piecewise(f.name()));
+            }
+        }))
+    }
+
+    /// Two neighbouring rows made by one instruction.
+    pub(crate) fn pair(&mut self, key: Shared, op: impl FnOnce(Row, Row) -> Op) -> Row {
+        if let Some(&row) = self.shared.get(&key) {
+            return row;
+        }
+        let (first, second) = (self.row(), self.row());
+        self.ops.push(op(first, second));
+        self.shared.insert(key, first);
+        first
+    }
+
+    /// θ = atan2(y, x):  (x² + y²) Dθ = x Dy − y Dx.
+    fn atan2(&mut self, y: Value, x: Value) -> Row {
+        let minus = self.constant(ConstantOp::Number(-1.0));
+        let (mut squares, mut linear, mut numerator) = (Vec::new(), Vec::new(), Vec::new());
+        let mut constant = ZERO;
+        for (value, other, sign) in [(y, x, ONE), (x, y, minus)] {
+            match value {
+                Value::Row(a) => {
+                    squares.push(Product { coefficient: ONE, a, b: a });
+                    let da = self.euler(a);
+                    match other {
+                        Value::Row(b) => numerator.push(Product { coefficient: sign, a: da, b }),
+                        Value::Constant(c) => {
+                            let coefficient = if sign == ONE {
+                                c
+                            } else {
+                                self.constant(ConstantOp::Product(-1.0, Box::new([(c, Rational::ONE)])))
+                            };
+                            linear.push(Linear { coefficient, a: da });
+                        }
+                    }
+                }
+                Value::Constant(c) => {
+                    constant = self.constant(ConstantOp::Product(1.0, Box::new([(c, Rational::integer(2))])));
+                }
+            }
+        }
+        let weight = self.dot(constant, vec![], squares);
+        let numerator = self.dot(ZERO, linear, numerator);
+        self.integrate(numerator, weight, Start::Function2(Function::Atan2, y, x))
+    }
+}

@@ -1,0 +1,440 @@
+//! Many simulations of one program, side by side in the lanes of the vector unit.
+//!
+//! ```text
+//! queue ──▶ start ──▶ ┌ lane: quiet steps ┐ ──▶ end ──▶ sink
+//!                     └──▲── anything else ┘
+//!                        │         ▼
+//!                     single run: impact, event, projection, contact …, one quiet step
+//! ```
+//!
+//! A lane takes only steps in which nothing happens; every other step is given, series and all, to the single run that
+//! belongs to the lane, which does with it what it would have done alone. When it has taken a quiet step again and its
+//! equations are those of the lanes, it goes back.
+//!
+//! Promise: a trajectory's outcome is that of [`crate::simulate`] with the same options, bit by bit, whatever its
+//! neighbours, the width of the lanes and the order of the queue.
+
+use crate::motion::{EventRecord, Impact, Stop, StopReason};
+use crate::options::{Options, Sampling, SimulateError};
+use crate::program::{LegKey, Program};
+use crate::run::{Halt, Run, Series};
+use carom_jet::{BatchAudit, Ensemble, Handler, Instructions, LaneStart, LaneStep, Leave, Time, Verdict};
+use carom_mech::model::Method;
+use std::sync::Arc;
+
+/// So many impacts of a trajectory under way are offered at a time.
+const PAGE: usize = 64;
+
+/// What became of a trajectory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// Why and when it ended.
+    pub stop: Stop,
+    /// Everything a sample shows, at the end; see [`crate::Columns`].
+    pub values: Vec<f64>,
+    /// How many impacts there were.
+    pub impact_count: u64,
+    /// The impacts, if they were asked for, that [`JobSource::impacts`] has not taken before.
+    pub impacts: Vec<Impact>,
+    /// User events.
+    pub events: Vec<EventRecord>,
+    /// What a user should know about it.
+    pub warnings: Vec<String>,
+    /// As in [`crate::Audit`].
+    pub hamiltonian_drift: f64,
+    /// As in [`crate::Audit`].
+    pub verdict: crate::motion::Verdict,
+    /// Steps taken.
+    pub steps: u64,
+}
+
+/// Lanes and single runs for simulations of one program, used again and again.
+pub struct Batch<'p> {
+    program: &'p Program,
+    keeps_impacts: bool,
+    kind: Kind,
+    /// Single runs, one per lane.
+    runs: Vec<Run<'p>>,
+    lanes: Option<LaneSet>,
+}
+
+/// Which lanes to make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Best,
+    Wide,
+    With(Instructions),
+}
+
+/// The lanes, and the equations they are for.
+struct LaneSet {
+    key: LegKey,
+    tolerance: f64,
+    ensemble: Ensemble,
+}
+
+/// Where trajectories come from, where outcomes go, and whether to go on.
+pub trait JobSource {
+    /// The next trajectory: its number and its options. What they say about samples is not heeded.
+    fn next(&mut self) -> Option<(u64, Options)>;
+    /// Takes what became of a trajectory; in the order they end.
+    fn take(&mut self, index: u64, outcome: Result<Outcome, SimulateError>);
+    /// Offered some impacts of a trajectory that is under way, in order: if taken, they are forgotten here.
+    fn impacts(&mut self, _index: u64, _impacts: &[Impact]) -> bool {
+        false
+    }
+    /// A trajectory is simulated once more from its start: what was offered of it before is void.
+    fn again(&mut self, _index: u64) {}
+    /// Asked now and then; if not, what is under way is dropped.
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+}
+
+impl<'p> Batch<'p> {
+    /// A fleet for a program. `keeps_impacts`: outcomes list the impacts.
+    pub fn new(program: &'p Program, keeps_impacts: bool) -> Batch<'p> {
+        Batch { program, keeps_impacts, kind: Kind::Best, runs: Vec::new(), lanes: None }
+    }
+
+    /// The same with these instructions; where the processor lacks them every run is single.
+    #[must_use]
+    pub fn with_instructions(mut self, instructions: Instructions) -> Batch<'p> {
+        self.kind = Kind::With(instructions);
+        self
+    }
+
+    /// The same with sixteen lanes.
+    #[must_use]
+    pub fn wide(mut self) -> Batch<'p> {
+        self.kind = Kind::Wide;
+        self
+    }
+
+    /// Simulates everything the traffic has. Returns how many steps were taken by lanes alone.
+    pub fn run(&mut self, jobs: &mut dyn JobSource) -> u64 {
+        let mut line = self.lanes.take();
+        let mut runs_of_batch = BatchRuns {
+            program: self.program,
+            keeps_impacts: self.keeps_impacts,
+            runs: &mut self.runs,
+            riders: Vec::new(),
+            key: LegKey::default(),
+            stopped: false,
+            attended: 0,
+            waiting: None,
+            jobs,
+        };
+        // The first trajectory says which equations the lanes are for.
+        while let Some((index, options)) = runs_of_batch.next() {
+            let run = runs_of_batch.lane(0);
+            if let Err(error) = run.restart(Arc::clone(&options)) {
+                runs_of_batch.jobs.take(index, Err(error));
+                continue;
+            }
+            let suits =
+                line.as_ref().is_some_and(|line| line.key == run.key && line.tolerance == options.tolerance);
+            if !suits {
+                line = LaneSet::new(run, self.kind);
+            }
+            runs_of_batch.waiting = Some((index, options));
+            break;
+        }
+        let steps = match &mut line {
+            Some(line) => {
+                runs_of_batch.key.clone_from(&line.key);
+                line.ensemble.run(&mut runs_of_batch)
+            }
+            None => {
+                while runs_of_batch.embark(0) {}
+                0
+            }
+        };
+        let quiet = steps - runs_of_batch.attended;
+        self.lanes = line;
+        quiet
+    }
+}
+
+impl LaneSet {
+    /// Lanes for the equations a run begins with; `None` where only single runs can do it.
+    fn new(run: &Run<'_>, kind: Kind) -> Option<LaneSet> {
+        let single = run.options.method != Method::Taylor
+            || run.options.sensitivity
+            || run.next_knot.is_some()
+            || run.is_degenerate();
+        if single {
+            return None;
+        }
+        let tape = run.program.leg(&run.key).ok()?;
+        let (monitors, taylor) = (run.monitors(), run.taylor);
+        let ensemble = match kind {
+            Kind::Best => Ensemble::new(tape, taylor, monitors),
+            Kind::Wide => Ensemble::wide(tape, taylor, monitors),
+            Kind::With(instructions) => Ensemble::with(instructions, tape, taylor, monitors)?,
+        };
+        Some(LaneSet { key: run.key.clone(), tolerance: run.options.tolerance, ensemble })
+    }
+}
+
+/// The single runs of the lanes, at work.
+struct BatchRuns<'a, 'p> {
+    program: &'p Program,
+    keeps_impacts: bool,
+    runs: &'a mut Vec<Run<'p>>,
+    /// Which trajectory is in which lane.
+    riders: Vec<u64>,
+    key: LegKey,
+    stopped: bool,
+    /// Steps of lanes that single runs took over.
+    attended: u64,
+    waiting: Option<(u64, Arc<Options>)>,
+    jobs: &'a mut dyn JobSource,
+}
+
+impl<'p> BatchRuns<'_, 'p> {
+    fn next(&mut self) -> Option<(u64, Arc<Options>)> {
+        if self.stopped {
+            return None;
+        }
+        self.waiting.take().or_else(|| {
+            let (index, mut options) = self.jobs.next()?;
+            options.sampling = Sampling::Even(0);
+            Some((index, Arc::new(options)))
+        })
+    }
+
+    /// The single run of a lane.
+    fn lane(&mut self, lane: usize) -> &mut Run<'p> {
+        while self.runs.len() <= lane {
+            let options = Options::of(&self.program.mechanics.model);
+            let mut run = Run::blank(self.program, Arc::new(options));
+            run.keeps_impacts = self.keeps_impacts;
+            self.runs.push(run);
+        }
+        self.riders.resize(self.runs.len(), 0);
+        &mut self.runs[lane]
+    }
+
+    /// Begins the next trajectory; false when there is none. Without lanes it is simulated to its end.
+    fn embark(&mut self, lane: usize) -> bool {
+        let Some((index, options)) = self.next() else { return false };
+        let run = self.lane(lane);
+        match run.restart(options) {
+            Ok(()) => {
+                let begun = run.first_leg();
+                self.riders[lane] = index;
+                if let Err(halt) = begun {
+                    self.conclude(lane, halt);
+                } else {
+                    self.alone(lane, false);
+                }
+            }
+            Err(error) => self.jobs.take(index, Err(error)),
+        }
+        true
+    }
+
+    /// Goes on with the single run of a lane to its end, or, if `back`, until the lane can have it. True if it can.
+    fn alone(&mut self, lane: usize, back: bool) -> bool {
+        loop {
+            if back && self.suits_lane(lane) {
+                return true;
+            }
+            let jobs = &mut self.jobs;
+            match self.runs[lane].step_once(&mut |_| jobs.goes_on()) {
+                Ok(false) => {
+                    let impacts = &mut self.runs[lane].motion.impacts;
+                    if impacts.len() >= PAGE && jobs.impacts(self.riders[lane], impacts) {
+                        impacts.clear();
+                    }
+                }
+                Ok(true) => {
+                    self.conclude(lane, Halt { reason: StopReason::Reached, detail: None });
+                    return false;
+                }
+                Err(halt) => {
+                    self.conclude(lane, halt);
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Can a lane take the next step?
+    fn suits_lane(&self, lane: usize) -> bool {
+        let run = &self.runs[lane];
+        run.series == Series::Missing && run.held.is_none() && run.key == self.key
+    }
+
+    /// Hands over the outcome.
+    fn conclude(&mut self, lane: usize, halt: Halt) {
+        if halt.reason == StopReason::Interrupted {
+            self.stopped = true;
+            return;
+        }
+        let run = &mut self.runs[lane];
+        let values = run.shown_now();
+        run.judge();
+        let outcome = Outcome {
+            stop: Stop { reason: halt.reason, time: run.time.value(), detail: halt.detail },
+            values,
+            impact_count: run.impact_count,
+            impacts: std::mem::take(&mut run.motion.impacts),
+            events: std::mem::take(&mut run.motion.events),
+            warnings: std::mem::take(&mut run.motion.warnings),
+            hamiltonian_drift: run.motion.audit.hamiltonian_drift,
+            verdict: run.motion.audit.verdict,
+            steps: run.steps,
+        };
+        self.jobs.take(self.riders[lane], Ok(outcome));
+    }
+
+    /// What the single run must know of its quiet steps. `under_way`: the last step counted is not one of them.
+    fn read(&mut self, lane: usize, time: Time, audit: &BatchAudit, under_way: bool) {
+        let run = &mut self.runs[lane];
+        if audit.steps > run.steps + u64::from(under_way) {
+            run.rank.pass();
+        }
+        run.time = time;
+        run.steps = audit.steps;
+        run.squeeze.set_largest(audit.peak);
+        run.smooth_steps = audit.smooth;
+        run.extent.clone_from(&audit.extent);
+        run.unit = audit.unit;
+        run.rank.firmest = audit.firmest;
+        (run.worst_energy, run.energy_scale) = (audit.worst, audit.scale);
+        for (kept, seen) in run.greatest_sizes().zip(&audit.greatest) {
+            *kept = *seen;
+        }
+    }
+
+    /// What the lane must know to go on.
+    fn write(&mut self, lane: usize, audit: &mut BatchAudit) {
+        let run = &mut self.runs[lane];
+        audit.steps = run.steps;
+        audit.most_steps = run.options.max_steps;
+        let signs = run.surfaces.iter().chain(&run.events).map(|side| side.sign);
+        let sides = std::iter::repeat_n(1.0, run.walls.len()).chain(signs);
+        audit.sides.iter_mut().zip(sides).for_each(|(side, sign)| *side = sign);
+        audit.peak = run.squeeze.largest();
+        audit.smooth = run.smooth_steps;
+        audit.extent.clone_from(&run.extent);
+        audit.unit = run.unit;
+        audit.firmest = run.rank.firmest;
+        audit.expected = run.expected_energy;
+        (audit.worst, audit.scale) = (run.worst_energy, run.energy_scale);
+        for (kept, seen) in audit.greatest.iter_mut().zip(run.greatest_sizes()) {
+            *kept = *seen;
+        }
+    }
+
+    /// Does a lane end near an instant at which constraint rows depend on each other?
+    fn ends_weak(&mut self, lane: usize, time: Time, state: &[f64], audit: &BatchAudit) -> bool {
+        self.read(lane, time, audit, false);
+        self.runs[lane].weak_at(time, state)
+    }
+
+    /// The whole trajectory once more, alone: a quantity was not finite on the way, or rows came near rank loss.
+    fn again(&mut self, lane: usize) {
+        self.jobs.again(self.riders[lane]);
+        let run = &mut self.runs[lane];
+        let options = Arc::clone(&run.options);
+        if let Err(error) = run.restart(options) {
+            return self.jobs.take(self.riders[lane], Err(error));
+        }
+        match run.first_leg() {
+            Ok(()) => {
+                self.alone(lane, false);
+            }
+            Err(halt) => self.conclude(lane, halt),
+        }
+    }
+}
+
+impl Handler for BatchRuns<'_, '_> {
+    fn board(&mut self, lane: usize, start: &mut LaneStart) -> bool {
+        loop {
+            let Some((index, options)) = self.next() else { return false };
+            let run = self.lane(lane);
+            if let Err(error) = run.restart(options) {
+                self.jobs.take(index, Err(error));
+                continue;
+            }
+            let begun = run.first_leg();
+            self.riders[lane] = index;
+            match begun {
+                Err(halt) => self.conclude(lane, halt),
+                Ok(()) if self.alone(lane, true) => {
+                    let run = &self.runs[lane];
+                    (start.time, start.end) = (run.time, run.until);
+                    start.state.copy_from_slice(&run.state);
+                    start.parameters.copy_from_slice(&run.parameters);
+                    self.write(lane, &mut start.audit);
+                    return true;
+                }
+                Ok(()) => {}
+            }
+        }
+    }
+
+    fn attend(&mut self, lane: usize, step: &mut LaneStep<'_>) -> Verdict {
+        self.attended += 1;
+        if !(step.audit.worst.is_finite() && step.audit.scale.is_finite()) {
+            return Verdict::Leave;
+        }
+        self.read(lane, step.time, step.audit, true);
+        let run = &mut self.runs[lane];
+        // The loop counts the step itself.
+        run.steps -= 1;
+        for i in 0..run.state.len() {
+            step.state(i, &mut run.state[i..=i]);
+        }
+        run.adopt(step);
+        run.series = Series::Given;
+        if !self.alone(lane, true) {
+            self.riders[lane] = GONE;
+            return Verdict::Leave;
+        }
+        let run = &self.runs[lane];
+        step.time = run.time;
+        step.after.copy_from_slice(&run.state);
+        if *step.parameters != run.parameters {
+            step.parameters.clone_from(&run.parameters);
+            step.reparametrised = true;
+        }
+        self.write(lane, step.audit);
+        Verdict::Cut
+    }
+
+    fn leave(&mut self, lane: usize, why: Leave, time: Time, state: &[f64], audit: &BatchAudit) {
+        if self.riders[lane] == GONE {
+            return;
+        }
+        // A single run would have looked ahead.
+        let constrained = self.program.layout.rows > 0;
+        let weak = constrained
+            && (why == Leave::NeedsPivoting
+                || (matches!(why, Leave::Reached | Leave::StepLimit)
+                    && self.ends_weak(lane, time, state, audit)));
+        if weak || why == Leave::NotFinite || !(audit.worst.is_finite() && audit.scale.is_finite()) {
+            return self.again(lane);
+        }
+        self.read(lane, time, audit, why == Leave::NeedsPivoting);
+        let run = &mut self.runs[lane];
+        run.state.copy_from_slice(state);
+        run.series = Series::Missing;
+        if why == Leave::NeedsPivoting {
+            // The loop counts the step itself.
+            run.steps -= 1;
+        }
+        self.alone(lane, false);
+    }
+
+    fn goes_on(&mut self) -> bool {
+        !self.stopped && self.jobs.goes_on()
+    }
+}
+
+/// The rider of a lane whose trajectory has been concluded.
+const GONE: u64 = u64::MAX;

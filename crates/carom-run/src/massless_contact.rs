@@ -1,0 +1,136 @@
+//! A wall on a direction without inertia.
+//!
+//! If some z has W z = 0, A z = 0, n·z ≠ 0, no impulse of the wall can act. The wall may still hold with a finite force:
+//! f n joins the equations and φ = 0 the conditions, which is the model with the gap as a holonomic row. That model is
+//! derived on first use. p is continuous, velocities along z follow the new conditions. If the conditions ask for more
+//! than that (first-order flows), or f would pull, the wall cannot be enforced.
+
+use crate::frame::Frame;
+use crate::law::Touching;
+use crate::program::{LegKey, Program};
+use crate::project::LargestTerms;
+use crate::run::{Halt, Run};
+use carom_jet::dense::{Factored, Matrix, dot};
+
+/// Conditions left violated by more than this cannot be met by velocities without inertia.
+const CONSISTENT: f64 = 1e-9;
+/// Newton steps for those velocities.
+const MOST_STEPS: usize = 50;
+
+impl<'p> Run<'p> {
+    /// Of walls that are being approached: one that no impulse can stop because its direction has no inertia.
+    pub fn massless_wall(&self, walls: &[usize], rates: &[f64]) -> Option<usize> {
+        if !self.is_degenerate() {
+            return None;
+        }
+        let metric = self.frame.metric();
+        let normals: Vec<Vec<f64>> = walls.iter().map(|&w| self.frame.normal(w).to_vec()).collect();
+        let touching = Touching::new(&metric, &normals);
+        (0..walls.len()).find(|&i| rates[i] < 0.0 && !touching.enforceable(i)).map(|i| walls[i])
+    }
+
+    /// Tries to hold the wall with a finite force.
+    pub fn hold(&mut self, wall: usize) -> Result<(), Halt> {
+        let refused = self.not_enforceable(wall);
+        if self.held.is_some() {
+            return Err(refused);
+        }
+        let Some(program) = self.program.held(wall) else { return Err(refused) };
+        if program.parameters != self.program.parameters {
+            return Err(refused);
+        }
+        let massless = self.massless();
+        self.switch_program(program, Some(wall));
+        self.follow_conditions(&massless);
+        if !self.frame.is_finite() || self.drift() > CONSISTENT {
+            return Err(refused);
+        }
+        self.choose_rows()?;
+        self.walls[wall].touching = false;
+        self.walls[wall].resting = false;
+        self.walls[wall].closed = true;
+        Ok(())
+    }
+
+    /// The force has fallen to zero: the wall lets go.
+    pub fn let_go(&mut self) -> Result<(), Halt> {
+        let Some(wall) = self.held else { return Ok(()) };
+        self.switch_program(self.base, None);
+        let massless = self.massless();
+        self.follow_conditions(&massless);
+        self.choose_rows()?;
+        self.walls[wall].closed = false;
+        self.walls[wall].touching = true;
+        self.walls[wall].resting = false;
+        self.begin_leg(&[], &[])
+    }
+
+    fn massless(&self) -> Vec<Vec<f64>> {
+        self.frame.metric().massless_directions().iter().map(|z| z.to_vec()).collect()
+    }
+
+    fn switch_program(&mut self, program: &'p Program, held: Option<usize>) {
+        self.expected_energy += self.work();
+        self.state.truncate(2 * self.size());
+        if program.has_work {
+            self.state.push(0.0);
+        }
+        self.program = program;
+        self.extent.keep(2 * program.size(), program.state.len(), program.followed());
+        self.held = held;
+        let n = self.size();
+        let mut frame = Frame::new(&program.frame, &program.layout);
+        let (from, into) = (self.frame.reach(), frame.reach_mut());
+        into[..2 * n].copy_from_slice(&from[..2 * n]);
+        if let (Some(from), Some(into)) = (from.last(), into.last_mut()) {
+            *into = *from;
+        }
+        self.frame = frame;
+        self.outputs = program.outputs.clone();
+        self.settings = program.settings.clone();
+        self.instant.follow(program);
+        self.spaces.clear();
+        self.key = LegKey::default();
+        self.largest_terms = LargestTerms::default();
+        self.spread_parameters();
+        self.evaluate_frame();
+        self.note_scales();
+    }
+
+    /// Velocities that the conditions determine follow, along these directions only: [p] stays what the law says.
+    pub fn follow_conditions(&mut self, massless: &[Vec<f64>]) {
+        let n = self.size();
+        for _ in 0..MOST_STEPS {
+            self.evaluate_frame();
+            if massless.is_empty() || self.drift() <= f64::EPSILON {
+                return;
+            }
+            let (gradient, values) = if self.is_degenerate() {
+                (self.frame.condition_gradient(), self.frame.conditions().to_vec())
+            } else {
+                let rows = self.frame.rows();
+                let mut gradient = Matrix::zeros(rows.rows, 2 * n);
+                for i in 0..rows.rows {
+                    gradient.entries[i * 2 * n + n..(i + 1) * 2 * n].copy_from_slice(rows.row(i));
+                }
+                (gradient, self.frame.row_rate().to_vec())
+            };
+            let mut reduced = Matrix::zeros(gradient.rows, massless.len());
+            for i in 0..gradient.rows {
+                for (j, z) in massless.iter().enumerate() {
+                    reduced[(i, j)] = dot(&gradient.row(i)[n..], z);
+                }
+            }
+            let target: Vec<f64> = values.iter().map(|g| -g).collect();
+            let c = Factored::new(&reduced).solve(&target);
+            let before = self.state.clone();
+            for (c, z) in c.iter().zip(massless) {
+                self.state[n..2 * n].iter_mut().zip(z).for_each(|(v, z)| *v += c * z);
+            }
+            if before == self.state {
+                return;
+            }
+        }
+        self.evaluate_frame();
+    }
+}

@@ -1,0 +1,224 @@
+//! What happens first within a step: the earliest root of any watched function, none missed.
+//!
+//! Nearly every step is uneventful, and  p₀ + Σ min(0, p_k h^k) > 0  proves it at the cost of one pass over the
+//! coefficients; only the others are searched for roots.
+
+use crate::events::counts;
+use crate::motion::Graze;
+use crate::run::{Run, Side};
+use carom_jet::Time;
+use carom_jet::roots::{Beginning, Roots, certainly_none};
+
+/// What happens first within a step.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum StepEvent {
+    Wall(usize),
+    Release(usize),
+    LetGo(usize),
+    Surface(usize),
+    LeaveSurface(usize, f64),
+    Event(usize),
+}
+
+impl StepEvent {
+    /// At one instant: surfaces, then walls, releases, events in model order.
+    fn rank(self) -> (u8, usize) {
+        match self {
+            StepEvent::Wall(i) => (0, i),
+            StepEvent::Release(i) | StepEvent::LetGo(i) => (1, i),
+            StepEvent::Surface(i) => (2, i),
+            StepEvent::LeaveSurface(i, _) => (3, i),
+            StepEvent::Event(i) => (4, i),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// The rounding of a contact force is known at a frame; only a force that may fall to zero needs it.
+    fn forces_need_a_frame(&self) -> bool {
+        let first = self.program.watched(&self.key).force;
+        self.key.closed.iter().enumerate().any(|(i, &w)| {
+            let c = self.polynomial(first + i);
+            self.walls[w].force_zeros > 0 || !stays_above(c, &self.powers, 0.0)
+        })
+    }
+
+    /// The earliest thing that happens within [0, h]; touches before it are recorded.
+    pub fn first_happening(&mut self, h: f64) -> (f64, Option<StepEvent>) {
+        let watched = self.program.watched(&self.key);
+        if self.forces_need_a_frame() {
+            self.evaluate_frame();
+        }
+        let mut best: (f64, Option<StepEvent>) = (h, None);
+        let mut offer = |at: f64, what: StepEvent| {
+            let earlier = match best.1 {
+                None => at <= best.0,
+                Some(other) => at < best.0 || (at == best.0 && what.rank() < other.rank()),
+            };
+            if earlier {
+                best = (at, Some(what));
+            }
+        };
+        let mut grazes: Vec<(f64, usize)> = Vec::new();
+        let mut first_wall: Option<(f64, usize)> = None;
+        for (w, wall) in self.walls.iter().enumerate() {
+            if wall.closed {
+                continue;
+            }
+            let c = self.polynomial(watched.gap + w);
+            let noise = 4.0 * f64::EPSILON * self.gap_size_at_start(w);
+            if wall.zeros == 0 && stays_above(c, &self.powers, noise) {
+                continue;
+            }
+            if let Some(at) = first_fall(c, h, wall.zeros, noise, |s| grazes.push((s, w))) {
+                offer(at, StepEvent::Wall(w));
+                if first_wall.is_none_or(|first: (f64, usize)| at < first.0) {
+                    first_wall = Some((at, w));
+                }
+            }
+        }
+        for (i, &w) in self.key.closed.iter().enumerate() {
+            let c = self.polynomial(watched.force + i);
+            if self.walls[w].force_zeros == 0 && stays_above(c, &self.powers, 0.0) {
+                continue;
+            }
+            if let Some(at) = first_fall(c, h, self.walls[w].force_zeros, self.force_rounding(w), |_| {}) {
+                offer(at, StepEvent::Release(w));
+            }
+        }
+        if let Some(w) = self.held
+            && let Some(at) = first_fall(self.polynomial(watched.held), h, self.held_force_zeros, 0.0, |_| {})
+        {
+            offer(at, StepEvent::LetGo(w));
+        }
+        for (s, side) in self.surfaces.iter().enumerate() {
+            if side.sign != 0.0
+                && let Some(at) = first_crossing(self.polynomial(watched.surface + s), h, side, |_, _| true)
+            {
+                offer(at, StepEvent::Surface(s));
+            }
+        }
+        for (i, &s) in self.key.sliding.iter().enumerate() {
+            let c = self.polynomial(watched.sliding + i);
+            for bound in [1.0, -1.0] {
+                // 1 ∓ s falls through zero.
+                let mut distance: Vec<f64> = c.iter().map(|x| -bound * x).collect();
+                distance[0] += 1.0;
+                if let Some(at) = first_fall(&distance, h, 0, f64::EPSILON, |_| {}) {
+                    offer(at, StepEvent::LeaveSurface(s, bound));
+                }
+            }
+        }
+        let mut skipped = std::mem::take(&mut self.instant.skipped);
+        skipped.clear();
+        for (e, side) in self.events.iter().enumerate() {
+            if side.sign == 0.0 {
+                continue;
+            }
+            let direction = self.program.mechanics.model.events[e].direction;
+            let wanted = |at: f64, before: f64| {
+                let counts = counts(direction, before);
+                if !counts {
+                    skipped.push((at, e));
+                }
+                counts
+            };
+            if let Some(at) = first_crossing(self.polynomial(watched.event + e), h, side, wanted) {
+                offer(at, StepEvent::Event(e));
+            }
+        }
+        (self.instant.skipped, self.instant.waiting) = (skipped, false);
+        // At one instant impacts come first, and rows of tables: an event root that differs by rounding waits.
+        if let (at, Some(StepEvent::Event(e))) = best {
+            if let Some((hit, w)) = first_wall
+                && self.is_event_together(e, at, Some(w), hit, h)
+            {
+                best = (hit, Some(StepEvent::Wall(w)));
+                self.instant.waiting = true;
+            } else if self.next_knot.is_some_and(|knot| h == self.in_units(Time::new(knot).minus(self.time)))
+                && self.is_event_together(e, at, None, h, h)
+            {
+                best = (h, None);
+                self.instant.waiting = true;
+            }
+        }
+        for &(s, wall) in grazes.iter().filter(|g| g.0 <= best.0) {
+            let time = self.time.plus(s * self.unit).value();
+            let mut last = self.motion.grazes.iter().rev().take(4);
+            let known = last.any(|g| g.wall == wall && self.is_same_touch(g.time - time, h * self.unit));
+            if !known {
+                self.motion.grazes.push(Graze { time, wall });
+            }
+        }
+        best
+    }
+}
+
+/// Is p certainly above `noise` and its truncation, p₀ + Σ min(0, p_k h^k)? `powers` are h, h², …
+fn stays_above(c: &[f64], powers: &[f64], noise: f64) -> bool {
+    let (first, rest) = (c[0], &c[1..]);
+    let powers = &powers[..rest.len()];
+    let mut falls = [0.0_f64; 4];
+    let (c4, p4) = (rest.chunks_exact(4), powers.chunks_exact(4));
+    for (fall, (ck, pk)) in falls.iter_mut().zip(c4.remainder().iter().zip(p4.remainder())) {
+        *fall = fallen(ck * pk);
+    }
+    for (ck, pk) in c4.zip(p4) {
+        for i in 0..4 {
+            falls[i] += fallen(ck[i] * pk[i]);
+        }
+    }
+    let last = rest.iter().zip(powers).next_back().map_or(0.0, |(ck, pk)| (ck * pk).abs());
+    first + ((falls[0] + falls[1]) + (falls[2] + falls[3])) > noise + last
+}
+
+/// The part below zero; what is not a number stays.
+fn fallen(x: f64) -> f64 {
+    if x > 0.0 { 0.0 } else { x }
+}
+
+/// The first fall through zero of a function that is ≥ 0; `touch` is told of touches before it.
+fn first_fall(c: &[f64], h: f64, zeros: usize, noise: f64, mut touch: impl FnMut(f64)) -> Option<f64> {
+    let mut zeros = zeros;
+    if zeros == 0 && c[0] <= 0.0 {
+        let size = c.iter().rev().fold(0.0, |sum, ck| sum * h + ck.abs());
+        if size <= noise {
+            return None;
+        }
+        // Below zero by rounding: falling is a crossing now, rising is leaving.
+        let next = c.iter().skip(1).find(|x| **x != 0.0)?;
+        if *next < 0.0 {
+            return Some(0.0);
+        }
+        zeros = 1;
+    }
+    let truncation = c.last().map_or(0.0, |last| (last * h.powi(c.len() as i32 - 1)).abs());
+    let beginning = Beginning { sign: 1.0, zeros, noise, truncation };
+    if certainly_none(c, h, &beginning) {
+        return None;
+    }
+    for root in Roots::new(c, h, &beginning) {
+        if root.crossing {
+            return Some(root.at);
+        }
+        touch(root.at);
+    }
+    None
+}
+
+/// The first wanted crossing of a function that starts on a known side; `wanted` is asked in order, with the side it comes from.
+fn first_crossing(c: &[f64], h: f64, side: &Side, mut wanted: impl FnMut(f64, f64) -> bool) -> Option<f64> {
+    let mut side = *side;
+    if side.zeros == 0 && c[0] * side.sign < 0.0 {
+        if wanted(0.0, side.sign) {
+            return Some(0.0);
+        }
+        side.sign = -side.sign;
+    }
+    let truncation = c.last().map_or(0.0, |last| (last * h.powi(c.len() as i32 - 1)).abs());
+    let beginning = Beginning { sign: side.sign, zeros: side.zeros, noise: 0.0, truncation };
+    if certainly_none(c, h, &beginning) {
+        return None;
+    }
+    Roots::new(c, h, &beginning).find(|r| r.crossing && wanted(r.at, r.before)).map(|r| r.at)
+}

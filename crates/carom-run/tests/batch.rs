@@ -1,0 +1,445 @@
+//! Fleets against single simulations, bit by bit.
+
+mod common;
+
+use carom_jet::Instructions;
+use carom_run::{
+    Batch, Columns, JobSource, Motion, Options, Outcome, Program, Sampling, SimulateError, simulate,
+};
+
+/// Numbers in [−1, 1) that look random.
+fn noise(i: u64, j: u64) -> f64 {
+    let mut x = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (j + 1).wrapping_mul(0xd1b5_4a32_d192_ed03);
+    for _ in 0..3 {
+        x ^= x >> 29;
+        x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    }
+    (x >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
+/// A queue of options and what became of them.
+struct Queue {
+    options: Vec<Options>,
+    order: Vec<usize>,
+    next: usize,
+    outcomes: Vec<Option<Result<Outcome, SimulateError>>>,
+}
+
+impl Queue {
+    fn new(options: Vec<Options>, order: Vec<usize>) -> Queue {
+        Queue { outcomes: vec![None; options.len()], options, order, next: 0 }
+    }
+}
+
+impl JobSource for Queue {
+    fn next(&mut self) -> Option<(u64, Options)> {
+        let index = *self.order.get(self.next)?;
+        self.next += 1;
+        Some((index as u64, self.options[index].clone()))
+    }
+    fn take(&mut self, index: u64, outcome: Result<Outcome, SimulateError>) {
+        assert!(self.outcomes[index as usize].replace(outcome).is_none(), "one outcome per trajectory");
+    }
+}
+
+/// Starts around the model's own: positions and rates moved by up to `reach`.
+fn starts(options: &Options, count: u64, reach: f64, until: f64) -> Vec<Options> {
+    (0..count)
+        .map(|i| {
+            let mut options = options.clone();
+            let start = &mut options.start;
+            let lists = [&mut start.position, &mut start.velocity, &mut start.momentum];
+            for (k, list) in lists.into_iter().enumerate() {
+                for (j, x) in list.iter_mut().enumerate() {
+                    if let Some(x) = x {
+                        *x += reach * noise(i, (100 * k + j) as u64);
+                    }
+                }
+            }
+            options.start.project = true;
+            options.until = until;
+            options.sampling = Sampling::At(vec![until]);
+            options
+        })
+        .collect()
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|x| x.to_bits()).collect()
+}
+
+#[track_caller]
+fn same(name: &str, columns: &Columns, outcome: &Outcome, motion: &Motion) {
+    assert_eq!(outcome.stop, motion.stop, "{name}");
+    assert_eq!(outcome.impact_count, motion.impacts.len() as u64, "{name}");
+    assert_eq!(outcome.impacts, motion.impacts, "{name}");
+    assert_eq!(outcome.events, motion.events, "{name}");
+    assert_eq!(outcome.warnings, motion.warnings, "{name}");
+    assert_eq!(outcome.steps, motion.audit.steps, "{name}");
+    assert_eq!(outcome.verdict, motion.audit.verdict, "{name}");
+    assert_eq!(outcome.hamiltonian_drift.to_bits(), motion.audit.hamiltonian_drift.to_bits(), "{name}");
+    if motion.time.is_empty() {
+        return;
+    }
+    for (range, signals) in [
+        (&columns.position, &motion.position),
+        (&columns.velocity, &motion.velocity),
+        (&columns.momentum, &motion.momentum),
+        (&columns.output, &motion.output),
+        (&columns.gap, &motion.gap),
+        (&columns.multiplier, &motion.multiplier),
+        (&columns.driving_force, &motion.driving_force),
+        (&columns.contact_force, &motion.contact_force),
+    ] {
+        let last: Vec<f64> = signals.iter().map(|s| s.values[0]).collect();
+        assert_eq!(bits(&outcome.values[range.clone()]), bits(&last), "{name}");
+    }
+    assert_eq!(outcome.values[columns.hamiltonian].to_bits(), motion.hamiltonian[0].to_bits(), "{name}");
+}
+
+/// Returns the part of the steps that lanes took alone.
+fn compare(name: &str, program: &Program, all: &[Options]) -> f64 {
+    let (mut quiet, mut total) = (0, 0);
+    let motions: Vec<Result<Motion, SimulateError>> = all.iter().map(|o| simulate(program, o)).collect();
+    let columns = Columns::of(program);
+    let forward: Vec<usize> = (0..all.len()).collect();
+    let backward: Vec<usize> = (0..all.len()).rev().collect();
+    let batch = || Batch::new(program, true);
+    let mut fleets = vec![(batch(), forward), (batch().wide(), backward.clone())];
+    for instructions in [Instructions::Avx2, Instructions::Portable] {
+        fleets.push((batch().with_instructions(instructions), backward.clone()));
+    }
+    for (mut batch, order) in fleets {
+        // Twice: nothing is left of a trajectory for the next.
+        for _ in 0..2 {
+            let mut queue = Queue::new(all.to_vec(), order.clone());
+            quiet = batch.run(&mut queue);
+            total = queue.outcomes.iter().flatten().flatten().map(|o| o.steps).sum();
+            for (i, (outcome, motion)) in queue.outcomes.iter().zip(&motions).enumerate() {
+                let name = format!("{name}, trajectory {i}");
+                match (outcome.as_ref().expect(&name), motion) {
+                    (Ok(outcome), Ok(motion)) => same(&name, &columns, outcome, motion),
+                    (Err(ours), Err(theirs)) => assert_eq!(ours, theirs, "{name}"),
+                    (ours, _) => panic!("{name}: {ours:?}"),
+                }
+            }
+        }
+    }
+    quiet as f64 / f64::max(total as f64, 1.0)
+}
+
+fn gallery(name: &str) -> (Program, Options) {
+    let path = format!("{}/../../models/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    common::program(&std::fs::read_to_string(path).unwrap())
+}
+
+#[test]
+fn every_gallery_model_gives_the_bits_of_single_simulations() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .map(|p| p.file_stem().unwrap().to_string_lossy().to_string())
+        .collect();
+    names.sort();
+    for name in names {
+        let (program, options) = gallery(&name);
+        let until = options.start.time + 0.2 * (options.until - options.start.time).min(20.0);
+        let mut all = starts(&options, 19, 0.05, until);
+        all.push(Options { sampling: Sampling::At(vec![until]), until, ..options });
+        compare(&name, &program, &all);
+    }
+}
+
+/// A pendulum with viscous and dry friction, a motor, an event in each direction and a wall that moves.
+const WORN: &str = r#"
+name = "worn pendulum"
+coordinates = ["theta"]
+[parameters]
+b = 0.05
+mu = 0.02
+[energy]
+kinetic = "theta'^2/2"
+potential = "-cos(theta)"
+dissipation = "b/2*theta'^2"
+[force.motor]
+generalized = { theta = "0.3*sin(2*t) - mu*sign(theta')" }
+[wall.stop]
+gap = "1.2 + 0.1*sin(t) - theta"
+restitution = 0.9
+[event.low]
+when = "theta"
+direction = "both"
+action = "record"
+[event.far]
+when = "theta + 2"
+direction = "falling"
+action = "stop"
+[start]
+position = { theta = 0.5 }
+velocity = { theta = 0.5 }
+[run]
+until = 12.0
+"#;
+
+/// Blows up in finite time from most starts: x″ = x².
+const RUNAWAY: &str = r#"
+name = "runaway"
+coordinates = ["x", "y"]
+[energy]
+kinetic = "x'^2/2 + y'^2/2"
+potential = "-x^3/3 + y^2/2"
+[start]
+position = { x = 0.4, y = 1.0 }
+velocity = { x = 0.2 }
+[run]
+until = 6.0
+"#;
+
+/// A spherical pendulum by its Hamiltonian and a row: the matrix of its equations is not symmetric.
+const ROD: &str = r#"
+name = "rod"
+coordinates = ["x", "y", "z"]
+hamiltonian = "(p_x^2 + p_y^2/2 + p_z^2)/2 + 9.81*z"
+[holonomic]
+rod = "x^2 + y^2 + z^2 - 1"
+[wall.side]
+gap = "0.9 - x"
+[start]
+position = { x = 0.6, y = 0.0, z = -0.8 }
+momentum = { x = 0.0, y = 1.0, z = 0.0 }
+[run]
+until = 6.0
+"#;
+
+#[test]
+fn friction_power_moving_walls_and_events_are_alike() {
+    let (program, options) = common::program(WORN);
+    let quiet = compare("worn pendulum", &program, &starts(&options, 40, 0.7, 12.0));
+    assert!(quiet > 0.3, "{quiet}");
+}
+
+#[test]
+fn a_trajectory_that_runs_away_ends_alike_and_disturbs_nobody() {
+    let (program, options) = common::program(RUNAWAY);
+    let all = starts(&options, 40, 0.6, 6.0);
+    compare("runaway", &program, &all);
+    let ends: Vec<f64> = all.iter().map(|o| simulate(&program, o).unwrap().stop.time).collect();
+    assert!(ends.iter().any(|t| *t < 6.0) && ends.contains(&6.0), "{ends:?}");
+}
+
+#[test]
+fn both_sides_of_the_legendre_transform_go_in_lanes() {
+    for name in ["pendulum_wall", "pendulum_hamiltonian"] {
+        let (program, options) = gallery(name);
+        let quiet = compare(name, &program, &starts(&options, 24, 0.5, 8.0));
+        assert!(quiet > 0.5, "{name}: {quiet}");
+    }
+}
+
+/// A ball that is kicked by a short pulse and bounces on soft, exponential ground.
+const KICKED: &str = r#"
+name = "kicked"
+coordinates = ["x", "y"]
+[energy]
+kinetic = "x'^2/2 + y'^2/2"
+potential = "9.81*y + exp(-30*y)"
+[force.kick]
+generalized = { x = "50*exp(-1e4*(t - 1.5)^2)" }
+[wall.side]
+gap = "1.2 - x"
+[start]
+position = { x = 0.2, y = 1.0 }
+velocity = { x = 0.1 }
+[run]
+until = 3.0
+"#;
+
+#[test]
+fn exponentials_shorten_steps_alike() {
+    let (program, options) = common::program(KICKED);
+    let quiet = compare("kicked", &program, &starts(&options, 24, 0.1, 3.0));
+    assert!(quiet > 0.5, "{quiet}");
+}
+
+#[test]
+fn constrained_hamiltonians_go_in_lanes() {
+    let (program, options) = common::program(ROD);
+    let quiet = compare("rod", &program, &starts(&options, 24, 0.1, 6.0));
+    assert!(quiet > 0.2, "{quiet}");
+}
+
+#[test]
+fn constrained_systems_are_projected_alike() {
+    for name in
+        ["rolling_disk", "slider_crank", "elastic_pendulum_cartesian", "driven_double_pendulum_constraint"]
+    {
+        let (program, options) = gallery(name);
+        let until = options.until.min(3.0);
+        compare(name, &program, &starts(&options, 18, 0.3, until));
+    }
+}
+
+#[test]
+fn limits_and_parameters_belong_to_each_trajectory() {
+    let (program, options) = gallery("double_pendulum_wall");
+    let mut all = starts(&options, 36, 0.5, 4.0);
+    for (i, options) in all.iter_mut().enumerate() {
+        match i % 6 {
+            0 => options.max_steps = 7 + i as u64,
+            1 => options.max_impacts = 1,
+            2 => options.parameters[1] = 0.5 + 0.1 * i as f64,
+            3 => options.start.position = vec![Some(-1.5), Some(-1.5)],
+            4 => {
+                options.until = 0.0;
+                options.sampling = Sampling::At(vec![0.0]);
+            }
+            _ => {}
+        }
+    }
+    compare("limits", &program, &all);
+}
+
+#[test]
+fn an_interrupted_fleet_delivers_what_it_has_finished_and_can_be_used_again() {
+    struct Impatient(Queue, u32);
+    impl JobSource for Impatient {
+        fn next(&mut self) -> Option<(u64, Options)> {
+            self.0.next()
+        }
+        fn take(&mut self, index: u64, outcome: Result<Outcome, SimulateError>) {
+            self.0.take(index, outcome);
+        }
+        fn goes_on(&mut self) -> bool {
+            self.1 = self.1.saturating_sub(1);
+            self.1 > 0
+        }
+    }
+    let (program, options) = gallery("double_pendulum_wall");
+    let all = starts(&options, 60, 0.5, 4.0);
+    let mut batch = Batch::new(&program, true);
+    let order: Vec<usize> = (0..all.len()).collect();
+    let mut whole = Queue::new(all.clone(), order.clone());
+    batch.run(&mut whole);
+    for patience in [1, 10, 25] {
+        let mut cut = Impatient(Queue::new(all.clone(), order.clone()), patience);
+        batch.run(&mut cut);
+        let finished = cut.0.outcomes.iter().flatten().count();
+        assert!(finished < all.len(), "{finished}");
+        for (got, wanted) in cut.0.outcomes.iter().zip(&whole.outcomes) {
+            assert!(got.is_none() || got == wanted);
+        }
+    }
+    let mut again = Queue::new(all, order);
+    batch.run(&mut again);
+    assert_eq!(again.outcomes, whole.outcomes);
+}
+
+#[test]
+fn wide_starts_of_the_double_pendulum_meet_their_wall_alike() {
+    let (program, options) = gallery("double_pendulum_wall");
+    let quiet = compare("double pendulum", &program, &starts(&options, 40, 1.5, 5.0));
+    assert!(quiet > 0.9, "lanes take nearly all steps: {quiet}");
+}
+
+#[test]
+fn stiff_trajectories_carry_the_warning_of_single_runs_and_the_others_do_not() {
+    // The damper's rate c = 0.06 … 1.6e5 dictates the step long after its part of the motion has decayed.
+    let text = "coordinates = [\"x\"]\n[parameters]\nc = 1.0\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\ndissipation = \"c/2*x'^2\"\n[wall.floor]\ngap = \"x + 0.1\"\n[start]\nposition = { x = 1.0 }\n[run]\nuntil = 2.0\n";
+    let (program, options) = common::program(text);
+    let mut all = starts(&options, 24, 0.5, 2.0);
+    for (i, options) in all.iter_mut().enumerate() {
+        options.parameters[0] = 0.0625 * 1.9_f64.powi(i as i32);
+        options.until = (2e4 / options.parameters[0]).min(2.0);
+        options.sampling = Sampling::At(vec![options.until]);
+    }
+    let quiet = compare("damper", &program, &all);
+    assert!(quiet > 0.9, "lanes take nearly all steps: {quiet}");
+    let warned = |o: &Options| simulate(&program, o).unwrap().warnings.iter().any(|w| w.contains("stiff"));
+    let stiff = all.iter().filter(|o| warned(o)).count();
+    assert!(stiff > 4 && stiff < 20, "{stiff}");
+}
+
+#[test]
+fn impacts_taken_on_the_way_and_at_the_end_are_all_impacts_in_order() {
+    struct Collector(Queue, Vec<Vec<carom_run::Impact>>);
+    impl JobSource for Collector {
+        fn next(&mut self) -> Option<(u64, Options)> {
+            self.0.next()
+        }
+        fn take(&mut self, index: u64, outcome: Result<Outcome, SimulateError>) {
+            let rest = outcome.as_ref().map(|o| o.impacts.clone()).unwrap_or_default();
+            assert!(rest.len() < 100, "{}", rest.len());
+            self.1[index as usize].extend(rest);
+            self.0.take(index, outcome);
+        }
+        fn impacts(&mut self, index: u64, impacts: &[carom_run::Impact]) -> bool {
+            self.1[index as usize].extend_from_slice(impacts);
+            true
+        }
+        fn again(&mut self, index: u64) {
+            self.1[index as usize].clear();
+        }
+    }
+    // One in three runs into a singularity of its force at t = 200: that one is simulated again, alone.
+    let text = "coordinates = [\"x\", \"y\"]\n[parameters]\na = 0.0\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\n[force.f]\ngeneralized = { y = \"a*log(200 - t)/1e6\" }\n[wall.l]\ngap = \"x\"\n[wall.r]\ngap = \"1 - x\"\n[start]\nposition = { x = 0.5 }\nvelocity = { x = 1.5 }\n[run]\nuntil = 300.0\n";
+    let (program, options) = common::program(text);
+    let mut all = starts(&options, 20, 0.2, 300.0);
+    all.iter_mut().enumerate().for_each(|(i, o)| o.parameters[0] = f64::from(u8::from(i % 3 == 0)));
+    for options in &mut all[1..] {
+        options.until = if options.parameters[0] == 0.0 { 150.0 } else { 300.0 };
+        options.sampling = Sampling::At(vec![options.until]);
+    }
+    let order: Vec<usize> = (0..all.len()).collect();
+    let mut collector = Collector(Queue::new(all.clone(), order), vec![Vec::new(); all.len()]);
+    Batch::new(&program, true).run(&mut collector);
+    for (i, options) in all.iter().enumerate() {
+        let alone = simulate(&program, options).unwrap();
+        assert!(alone.impacts.len() > 150);
+        assert_eq!(alone.impacts, collector.1[i], "{i}");
+    }
+}
+
+/// A parallelogram that is flat twice per turn.
+const PARALLELOGRAM: &str = "coordinates = [\"x1\", \"y1\", \"x2\", \"y2\"]\n[energy]\nkinetic = \"(x1'^2 + y1'^2 + x2'^2 + y2'^2)/2\"\n\
+    potential = \"2*y1 + y2\"\n[holonomic]\nleft = \"x1^2 + y1^2 - 1\"\nright = \"(x2 - 2)^2 + y2^2 - 1\"\n\
+    top = \"(x2 - x1)^2 + (y2 - y1)^2 - 4\"\n[start]\nposition = { x1 = 0, y1 = 1, x2 = 2, y2 = 1 }\n\
+    [run]\nuntil = 4.0\n";
+
+#[test]
+fn lanes_leave_rank_loss_to_single_runs() {
+    // One run ends where it is flat.
+    let (program, options) = common::program(PARALLELOGRAM);
+    let all: Vec<Options> = (0..20)
+        .map(|i| {
+            let mut options = options.clone();
+            let speed = if i % 3 == 0 { 0.0 } else { 0.3 * f64::from(i) };
+            options.start.velocity = vec![Some(speed), Some(0.0), Some(speed), Some(0.0)];
+            options.until = if i == 7 { 0.71 } else { 4.0 };
+            options.sampling = Sampling::At(vec![options.until]);
+            options
+        })
+        .collect();
+    compare("parallelogram", &program, &all);
+}
+
+#[test]
+fn rank_loss_met_and_runs_ended_at_any_phase_give_the_bits_of_single_runs() {
+    let (program, options) = common::program(PARALLELOGRAM);
+    for (t, tolerance) in [1e-15, 1e-8, 1e-6].into_iter().enumerate() {
+        let all: Vec<Options> = (0..60)
+            .map(|i| {
+                let mut options = options.clone();
+                let speed = 0.3 + 3.0 * (1.0 + noise(i, 3 * t as u64));
+                options.start.velocity = vec![Some(speed), Some(0.0), Some(speed), Some(0.0)];
+                options.until = 2.5 + 2.0 * noise(i, 3 * t as u64 + 1);
+                options.max_steps = if i % 4 == 0 { 6 + i } else { options.max_steps };
+                options.tolerance = tolerance;
+                options.sampling = Sampling::At(vec![options.until]);
+                options
+            })
+            .collect();
+        compare(&format!("parallelogram, tolerance {tolerance:e}"), &program, &all);
+    }
+}
