@@ -3,7 +3,7 @@
 #![allow(clippy::excessive_precision)]
 
 use carom_expr::{Dag, Expr, Function, Rational};
-use carom_jet::{CompileError, Extent, Flow, Instructions, LinearBlock, System, Tape, Taylor, Time, series};
+use carom_jet::{CompileError, Extent, Flow, Instructions, LinearBlock, System, Tape, Taylor, Time, oracle};
 use proptest::prelude::*;
 
 fn functions_of_time(dag: &mut Dag, build: impl Fn(&mut Dag, Expr) -> Vec<Expr>) -> System {
@@ -88,7 +88,7 @@ fn every_function_agrees_with_the_oracle_at_a_general_point() {
             vec![value]
         });
         let time = if f == Function::Acosh { 1.3 } else { 0.7 };
-        let (_, _, wanted) = series::jet(&dag, &system, &[], time, &[], 12);
+        let (_, _, wanted) = oracle::jet(&dag, &system, &[], time, &[], 12);
         let flow = jet(&dag, &system, &[], time, &[], 12);
         assert_close(flow.watched(0), &wanted[0], 1e-11, f.name());
     }
@@ -116,7 +116,7 @@ fn powers_of_all_kinds_agree_with_the_oracle() {
         watched,
         monitored: vec![],
     };
-    let (_, _, wanted) = series::jet(&dag, &system, &[2.5], 1.25, &[], 12);
+    let (_, _, wanted) = oracle::jet(&dag, &system, &[2.5], 1.25, &[], 12);
     let flow = jet(&dag, &system, &[2.5], 1.25, &[], 12);
     for (i, w) in wanted.iter().enumerate() {
         assert_close(flow.watched(i), w, 1e-11, &format!("power {i}"));
@@ -166,7 +166,7 @@ fn the_double_pendulum_jet_agrees_with_the_oracle() {
     let mut dag = Dag::new();
     let system = double_pendulum(&mut dag);
     let start = [1.3, 2.4, 0.3, -0.7];
-    let (states, unknowns, watched) = series::jet(&dag, &system, &[9.81], 0.0, &start, 14);
+    let (states, unknowns, watched) = oracle::jet(&dag, &system, &[9.81], 0.0, &start, 14);
     let flow = jet(&dag, &system, &[9.81], 0.0, &start, 14);
     for (i, s) in states.iter().enumerate() {
         assert_close(&flow.state(i), s, 1e-10, "state");
@@ -418,7 +418,7 @@ fn ring_agrees(
     let system = random_system(&mut dag, recipe, cells);
     let state: Vec<f64> =
         (0..3 * cells).map(|i| start[i % 3] * (1.0 - i as f64 / (4 * cells) as f64)).collect();
-    let (states, _, watched) = series::jet(&dag, &system, &[p], time, &state, ORDER);
+    let (states, _, watched) = oracle::jet(&dag, &system, &[p], time, &state, ORDER);
     // A part with large coefficients (a singularity nearby) amplifies rounding in everything made of it, also where
     // the whole is smooth again, as cos(acosh(u)) is at u = 1: 1e6 · 1e-16 stays below the bound checked here.
     prop_assume!(watched.iter().chain(&states).flatten().all(|c| c.is_finite() && c.abs() < 1e6));
