@@ -89,7 +89,7 @@ pub fn mechanics(mut model: Model) -> Mechanics {
             mass_matrix: vec![vec![one; n]; n],
             bias: vec![zero; n],
             generalized_force: vec![zero; n],
-            supports: vec![],
+            augmentation_rows: vec![],
         }),
         positions: model.coordinates.iter().map(|c| c.position).collect(),
         velocities: model.coordinates.iter().map(|c| c.velocity).collect(),
