@@ -168,7 +168,7 @@ fn a_unit_quaternion_is_regular_on_its_constraint() {
     row(&mut m, "norm", RowKind::Holonomic, c);
     m.start.position[0] = Some(1.0);
     let Dynamics::Lagrangian(l) = derive(m).unwrap().dynamics else { panic!("regular") };
-    assert_eq!(l.supports, [0], "the norm stands in for the direction without inertia");
+    assert_eq!(l.augmentation_rows, [0], "the norm stands in for the direction without inertia");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn only_rows_that_carry_what_has_no_inertia_are_supports() {
     }
     m.start.position = vec![Some(0.6), Some(-0.8), Some(1.2)];
     let Dynamics::Lagrangian(l) = derive(m).unwrap().dynamics else { panic!("regular") };
-    assert_eq!(l.supports, [1]);
+    assert_eq!(l.augmentation_rows, [1]);
 }
 
 /// Polynomials in s as coefficient lists.
