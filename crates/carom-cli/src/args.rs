@@ -116,6 +116,14 @@ pub struct Derive {
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
 
+    /// Only this part: model, energy, motion, constraints, hamiltonian, impacts, …; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub part: Vec<String>,
+
+    /// LaTeX without a preamble, to paste into a paper
+    #[arg(long, conflicts_with = "json")]
+    pub fragment: bool,
+
     /// Write to a file; its extension chooses the format
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
@@ -124,12 +132,17 @@ pub struct Derive {
 /// What `carom derive` writes.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
+    #[value(aliases = ["txt", "terminal", "unicode"])]
     Text,
+    #[value(alias = "tex")]
     Latex,
+    #[value(alias = "md")]
     Markdown,
     Html,
     Json,
+    #[value(aliases = ["python", "py"])]
     Sympy,
+    #[value(alias = "rs")]
     Rust,
     C,
 }

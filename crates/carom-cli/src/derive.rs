@@ -2,18 +2,15 @@
 
 use crate::args::{Derive, Format};
 use crate::failure::Failure;
-use crate::load::load;
+use crate::load::{load, suggestion};
 use crate::simulate;
+use crate::terminal;
 use crate::write;
 use carom::Mechanics;
-use carom::show::report;
+use carom::show::report::document::Document;
+use carom::show::report::{self, Part};
 use std::path::Path;
 use std::time::Instant;
-
-/// Columns in a pipe.
-const PAGE: usize = 100;
-/// Longer lines are hard to read.
-const WIDEST: usize = 140;
 
 /// Runs the command.
 ///
@@ -29,7 +26,11 @@ pub fn derive(args: &Derive) -> Result<u8, Failure> {
     let model = loaded.check(args.model.quiet)?;
     let begin = Instant::now();
     let mechanics = simulate::derive(model, &file)?;
-    let text = render(&mechanics, format, begin.elapsed().as_secs_f64());
+    let seconds = begin.elapsed().as_secs_f64();
+    let text = match report_of(args, &mechanics, format)? {
+        Some(document) => render_document(&document, format, args.fragment),
+        None => render(&mechanics, format, seconds),
+    };
     match &args.output {
         Some(output) => write::file(output, text.as_bytes())?,
         None if format == Format::Text => write::stdout(&text)?,
@@ -39,23 +40,77 @@ pub fn derive(args: &Derive) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// The document asked for, whole or in part; `None` for formats that are no documents.
+fn report_of(args: &Derive, mechanics: &Mechanics, format: Format) -> Result<Option<Document>, Failure> {
+    let is_document = matches!(format, Format::Text | Format::Latex | Format::Markdown | Format::Html);
+    if args.fragment && format != Format::Latex {
+        return Err(Failure::wrong(
+            "--fragment is LaTeX to paste\n  hint: --format latex --fragment, or -o FILE.tex --fragment",
+        ));
+    }
+    if args.part.is_empty() {
+        return Ok(is_document.then(|| report::document(mechanics)));
+    }
+    if !is_document {
+        return Err(Failure::wrong(
+            "--part goes with --format text, latex, markdown or html\n  hint: --json has every part under its own name",
+        ));
+    }
+    let sections = report::sections(mechanics);
+    let mut document = Document { title: report::title(mechanics), blocks: Vec::new() };
+    for name in args.part.iter().flat_map(|part| part.split(',')).map(str::trim) {
+        let part = part(name)?;
+        let found: Vec<_> = sections.iter().filter(|s| s.part == part).collect();
+        if found.is_empty() {
+            let there: Vec<&str> = Part::ALL
+                .iter()
+                .filter(|p| sections.iter().any(|s| s.part == **p))
+                .map(|p| p.name())
+                .collect();
+            let message = format!(
+                "this model has nothing under `{}`: {}\n  hint: its parts are {}",
+                part.name(),
+                part.when(),
+                there.join(", ")
+            );
+            return Err(Failure::wrong(message));
+        }
+        found.iter().for_each(|s| document.blocks.extend(s.blocks.iter().cloned()));
+    }
+    Ok(Some(document))
+}
+
+/// The part of a report called so.
+fn part(name: &str) -> Result<Part, Failure> {
+    if let Some(part) = Part::named(name) {
+        return Ok(part);
+    }
+    let names: Vec<&str> = Part::ALL.iter().map(|p| p.name()).collect();
+    let hint = match suggestion(name, &names) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", names.join(", ")),
+    };
+    Err(Failure::wrong(format!("a report has no part `{name}`\n  hint: {hint}")))
+}
+
+fn render_document(document: &Document, format: Format, fragment: bool) -> String {
+    match format {
+        Format::Latex if fragment => report::render_latex_fragment(document),
+        Format::Latex => report::render_latex(document),
+        Format::Markdown => report::render_markdown(document),
+        Format::Html => report::render_html(document),
+        _ => report::render_text(document, terminal::columns()),
+    }
+}
+
 fn render(mechanics: &Mechanics, format: Format, seconds: f64) -> String {
     match format {
-        Format::Text => report::text(mechanics, width()),
-        Format::Latex => report::latex(mechanics),
-        Format::Markdown => report::markdown(mechanics),
-        Format::Html => report::html(mechanics),
         Format::Json => report::json(mechanics, seconds),
         Format::Sympy => report::sympy(mechanics),
         Format::Rust => report::rust(mechanics),
         Format::C => report::c(mechanics),
+        _ => report::text(mechanics, terminal::columns()),
     }
-}
-
-/// Columns of the terminal; in a pipe, what fits a page.
-fn width() -> usize {
-    let columns = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
-    columns.unwrap_or(PAGE).clamp(40, WIDEST)
 }
 
 /// The format asked for, or the one of the output file's extension.
@@ -66,7 +121,9 @@ fn format(args: &Derive) -> Result<Format, Failure> {
     if let Some(format) = args.format {
         return Ok(format);
     }
-    let Some(output) = &args.output else { return Ok(Format::Text) };
+    let Some(output) = &args.output else {
+        return Ok(if args.fragment { Format::Latex } else { Format::Text });
+    };
     match Path::new(output).extension().and_then(|e| e.to_str()) {
         Some("txt") => Ok(Format::Text),
         Some("tex") => Ok(Format::Latex),

@@ -20,6 +20,7 @@ mod simulate;
 mod summary;
 mod sweep;
 mod terminal;
+mod usage;
 mod write;
 
 use args::{Arguments, Command};
@@ -29,13 +30,13 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     limits::keep_writing();
-    let outcome = match Arguments::try_parse_from(arguments()) {
+    let typed = arguments();
+    let outcome = match Arguments::try_parse_from(&typed) {
         Ok(arguments) => dispatch(arguments.command),
         // Help and version are results; everything else is a usage error, which exits 1.
         Err(error) if error.use_stderr() => {
-            let text = error.to_string();
-            let text = text.trim_end();
-            Err(Failure::wrong(text.strip_prefix("error: ").unwrap_or(text)))
+            let typed: Vec<String> = typed.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+            Err(usage::explain(&error, &typed))
         }
         Err(error) => {
             let text = error.render();

@@ -31,7 +31,7 @@ pub fn new(name: &str, quiet: bool) -> Result<(), Failure> {
 /// If there is no such model, or its file exists or cannot be written.
 pub fn gallery(name: Option<&str>, print: bool, quiet: bool) -> Result<(), Failure> {
     let Some(name) = name else {
-        return write::stdout(&list(Paint::stdout()));
+        return write::stdout(&list(Paint::stdout(), terminal::columns()));
     };
     let Some(entry) = gallery::find(name.strip_suffix(".toml").unwrap_or(name)) else {
         let names: Vec<&str> = gallery::all().iter().map(|e| e.name).collect();
@@ -46,20 +46,29 @@ pub fn gallery(name: Option<&str>, print: bool, quiet: bool) -> Result<(), Failu
     copy(&format!("{}.toml", entry.name), entry.text, quiet)
 }
 
-fn list(paint: Paint) -> String {
+fn list(paint: Paint, columns: usize) -> String {
     let width = gallery::all().iter().map(|e| e.name.len()).max().unwrap_or(0);
     let mut out = String::new();
     let mut group = "";
     for entry in gallery::all() {
         if entry.group != group {
             group = entry.group;
-            out += &format!("{}{}\n", if out.is_empty() { "" } else { "\n" }, paint.bold(group));
+            let heading: Vec<String> =
+                terminal::wrapped("", group, columns).lines().map(|l| paint.bold(l)).collect();
+            out += &format!("{}{}\n", if out.is_empty() { "" } else { "\n" }, heading.join("\n"));
         }
-        let name = format!("{:width$}", entry.name);
-        out += &format!("  {}  {}\n", paint.cyan(&name), entry.title());
+        let title = entry.title();
+        if 4 + width + title.chars().count() <= columns {
+            let name = format!("{:width$}", entry.name);
+            out += &format!("  {}  {title}\n", paint.cyan(&name));
+        } else {
+            out +=
+                &format!("  {}\n{}\n", paint.cyan(entry.name), terminal::wrapped("      ", title, columns));
+        }
     }
-    out += "\ncarom gallery NAME copies one here; carom run NAME and the other commands take the name as it is.\n";
-    out
+    let next =
+        "carom gallery NAME copies one here; carom run NAME and the other commands take the name as it is.";
+    out + "\n" + &terminal::wrapped("", next, columns) + "\n"
 }
 
 fn copy(file: &str, text: &str, quiet: bool) -> Result<(), Failure> {

@@ -33,7 +33,7 @@ pub fn run(args: &Run) -> Result<u8, Failure> {
     }
     options.sensitivity = args.sensitivity;
     let prepared = prepare(model, &file)?;
-    let motion = prepared.simulate(&options, args.repeat, args.model.quiet || args.json, &file)?;
+    let motion = prepared.simulate(&options, args.repeat, args.model.quiet, &file)?;
     let model = &prepared.mechanics.model;
 
     if !args.model.quiet {
@@ -49,7 +49,7 @@ pub fn run(args: &Run) -> Result<u8, Failure> {
     if args.json {
         write::json(&table::json(&motion))?;
     } else if !args.model.quiet {
-        write::stdout(&summary(&motion, model, Paint::stdout()))?;
+        write::stdout(&summary(&motion, model, Paint::stdout(), terminal::columns()))?;
     }
     let code = code(&motion);
     // The process ends here: giving every expression back one by one would be the last thing a user waits for.

@@ -5,6 +5,7 @@ use crate::interrupt;
 use crate::limits;
 use crate::load;
 use crate::paint::Paint;
+use crate::summary;
 use crate::terminal;
 use carom::run::Columns;
 use carom::{
@@ -19,6 +20,10 @@ const PATIENCE: Duration = Duration::from_millis(700);
 const PACE: u64 = 20_000;
 /// … and the part of the way that the limit must allow, lest it be said at once that it does not.
 const HOPELESS: f64 = 0.1;
+/// A run is looked at after this time …
+const FIRST_LOOK: Duration = Duration::from_millis(1500);
+/// … and said to be long if more than this is left.
+const LONG: f64 = 20.0;
 /// Positions of the bar.
 const BAR: u64 = 1000;
 
@@ -133,12 +138,14 @@ struct Watch {
     quiet: bool,
     /// Steps that will be taken at most, until the pace has been looked at.
     limit: Option<u64>,
+    /// Has it been said, or decided not to be worth saying, how long this takes?
+    foretold: bool,
     bar: Option<ProgressBar>,
 }
 
 impl Watch {
     fn new(quiet: bool, limit: u64) -> Watch {
-        Watch { begin: Instant::now(), quiet, limit: Some(limit), bar: None }
+        Watch { begin: Instant::now(), quiet, limit: Some(limit), foretold: quiet, bar: None }
     }
 
     /// Once the pace is known, says at once what would otherwise show after many minutes: that the limit of steps comes long
@@ -159,9 +166,29 @@ impl Watch {
         }
     }
 
+    /// Says early how long the whole takes, if that is long: a person may want to stop it, or do something else meanwhile.
+    fn foretell(&mut self, progress: &Progress) {
+        let seconds = self.begin.elapsed().as_secs_f64();
+        if self.foretold || seconds < FIRST_LOOK.as_secs_f64() {
+            return;
+        }
+        self.foretold = true;
+        if let Some(left) = left(progress, seconds).filter(|left| *left > LONG) {
+            terminal::say(&format!(
+                "{} this takes about {} more: after {} the motion is at t = {:.4} of {}\n  hint: Ctrl-C ends it and shows what there is; a shorter --until or a looser --tolerance is answered sooner",
+                Paint::stderr().yellow("warning:"),
+                summary::duration(left),
+                summary::duration(seconds),
+                progress.time,
+                progress.until
+            ));
+        }
+    }
+
     /// Called every now and then; `false` asks the simulation to stop.
     fn go_on(&mut self, progress: &Progress) -> bool {
         self.look_ahead(progress);
+        self.foretell(progress);
         if !self.quiet && self.begin.elapsed() > PATIENCE {
             let bar = self.bar.get_or_insert_with(bar);
             let span = progress.until - progress.from;
@@ -183,6 +210,12 @@ impl Watch {
     }
 }
 
+/// Seconds that are left if the motion goes on as it did; `None` before it has moved.
+fn left(progress: &Progress, seconds: f64) -> Option<f64> {
+    let (done, span) = (progress.time - progress.from, progress.until - progress.from);
+    (done > 0.0 && span > 0.0).then(|| seconds * (span - done).max(0.0) / done)
+}
+
 /// A bar on standard error; hidden when that is not a terminal.
 fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(BAR), ProgressDrawTarget::stderr_with_hz(10));
@@ -190,4 +223,17 @@ fn bar() -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_follows_from_the_pace() {
+        let progress = |time: f64| Progress { time, from: 1.0, until: 11.0, steps: 1, impacts: 0 };
+        assert_eq!(left(&progress(2.0), 3.0), Some(27.0));
+        assert_eq!(left(&progress(11.0), 3.0), Some(0.0));
+        assert_eq!(left(&progress(1.0), 3.0), None);
+    }
 }

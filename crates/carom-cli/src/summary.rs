@@ -1,30 +1,42 @@
 //! A motion on one screen: how it ended, what happened, where it is now, how well the laws were kept.
 
 use crate::paint::Paint;
+use crate::terminal::wrapped;
 use carom::mech::diagnostic::visible;
 use carom::run::Verdict;
 use carom::run::figures::figures;
 use carom::{Model, Motion};
 use std::fmt::Write;
 
+/// How a summary is written.
+#[derive(Clone, Copy)]
+struct Page {
+    paint: Paint,
+    width: usize,
+}
+
+/// Digits below which a number in a narrow table is not cut: then every row gets lines of its own.
+const FEWEST_DIGITS: usize = 6;
+
 /// Happenings of one kind shown before the list is cut.
 const SHOWN: usize = 12;
 
-/// The summary that `carom run` prints.
-pub fn summary(motion: &Motion, model: &Model, paint: Paint) -> String {
-    let mut out = String::new();
-    let _ = writeln!(out, "{}", paint.bold(&visible(&motion.model)));
-    out += &ending(motion, model, paint);
-    out += &impacts(motion, model, paint);
-    out += &contacts(motion, model, paint);
-    out += &grazes(motion, model);
-    out += &events(motion, model, paint);
-    out += &state(motion, model, paint);
-    out += &audit(motion, model, paint);
+/// The summary that `carom run` prints, in lines of at most `width` columns.
+pub fn summary(motion: &Motion, model: &Model, paint: Paint, width: usize) -> String {
+    let page = Page { paint, width };
+    let title = wrapped("", &visible(&motion.model), width);
+    let mut out: String = title.lines().map(|line| paint.bold(line) + "\n").collect();
+    out += &ending(motion, model, page);
+    out += &impacts(motion, model, page);
+    out += &contacts(motion, model, page);
+    out += &grazes(motion, model, page);
+    out += &events(motion, model, page);
+    out += &state(motion, model, page);
+    out += &audit(motion, model, page);
     out
 }
 
-fn ending(motion: &Motion, model: &Model, paint: Paint) -> String {
+fn ending(motion: &Motion, model: &Model, page: Page) -> String {
     let mut counts = vec![count(motion.audit.steps, "step")];
     if !model.walls.is_empty() {
         counts.push(count(motion.impacts.len() as u64, "impact"));
@@ -32,16 +44,19 @@ fn ending(motion: &Motion, model: &Model, paint: Paint) -> String {
     let counts = counts.join(", ");
     let time = significant(motion.stop.time, 10);
     if motion.stop.reason == carom::StopReason::Reached {
-        return format!("  reached t = {time}: {counts}\n");
+        return wrapped("  ", &format!("reached t = {time}: {counts}"), page.width) + "\n";
     }
     let reason = motion.stop.reason.name().replace('_', " ");
     let detail = motion.stop.detail.as_deref().map(|d| format!(": {d}")).unwrap_or_default();
-    let line = format!("{reason} at t = {time}{detail}");
-    let line = if motion.stop.reason.is_complete() { line } else { paint.yellow(&line) };
-    format!("  {line}\n  {counts}\n")
+    let text = wrapped("  ", &format!("{reason} at t = {time}{detail}"), page.width);
+    let paint = |line: &str| match motion.stop.reason.is_complete() {
+        true => format!("{line}\n"),
+        false => format!("{}\n", page.paint.yellow(line)),
+    };
+    text.lines().map(paint).collect::<String>() + &wrapped("  ", &counts, page.width) + "\n"
 }
 
-fn impacts(motion: &Motion, model: &Model, paint: Paint) -> String {
+fn impacts(motion: &Motion, model: &Model, page: Page) -> String {
     if motion.impacts.is_empty() {
         return String::new();
     }
@@ -66,12 +81,12 @@ fn impacts(motion: &Motion, model: &Model, paint: Paint) -> String {
             ]);
         }
     }
-    let mut out = format!("\n{}", aligned(&rows, paint));
-    out += &left_out(motion.impacts.len(), "impacts");
+    let mut out = format!("\n{}", aligned(&rows, page));
+    out += &left_out(motion.impacts.len(), "impacts", page);
     out
 }
 
-fn contacts(motion: &Motion, model: &Model, paint: Paint) -> String {
+fn contacts(motion: &Motion, model: &Model, page: Page) -> String {
     if motion.contacts.is_empty() {
         return String::new();
     }
@@ -85,22 +100,23 @@ fn contacts(motion: &Motion, model: &Model, paint: Paint) -> String {
             if contact.zeno { "after infinitely many impacts".to_owned() } else { String::new() },
         ]);
     }
-    let mut out = format!("\n{}", aligned(&rows, paint));
-    out += &left_out(motion.contacts.len(), "contacts");
+    let mut out = format!("\n{}", aligned(&rows, page));
+    out += &left_out(motion.contacts.len(), "contacts", page);
     out
 }
 
-fn grazes(motion: &Motion, model: &Model) -> String {
+fn grazes(motion: &Motion, model: &Model, page: Page) -> String {
     let mut out = String::new();
     for (i, graze) in motion.grazes.iter().enumerate().filter(|(i, _)| shown(*i, motion.grazes.len())) {
         let line = if i == 0 { "\n" } else { "" };
         let wall = wall_name(model, graze.wall);
-        let _ = writeln!(out, "{line}  grazes {wall} at t = {}", significant(graze.time, 13));
+        let text = format!("grazes {wall} at t = {}", significant(graze.time, 13));
+        let _ = writeln!(out, "{line}{}", wrapped("  ", &text, page.width));
     }
-    out + &left_out(motion.grazes.len(), "grazes")
+    out + &left_out(motion.grazes.len(), "grazes", page)
 }
 
-fn events(motion: &Motion, model: &Model, paint: Paint) -> String {
+fn events(motion: &Motion, model: &Model, page: Page) -> String {
     if motion.events.is_empty() {
         return String::new();
     }
@@ -110,32 +126,32 @@ fn events(motion: &Motion, model: &Model, paint: Paint) -> String {
         let name = model.events.get(event.event).map_or_else(String::new, |e| e.name.clone());
         rows.push(vec![(i + 1).to_string(), moment(event.time, latest), name]);
     }
-    let mut out = format!("\n{}", aligned(&rows, paint));
-    out += &left_out(motion.events.len(), "events");
+    let mut out = format!("\n{}", aligned(&rows, page));
+    out += &left_out(motion.events.len(), "events", page);
     out
 }
 
 /// Where it stopped, which need not be a sample.
-fn state(motion: &Motion, model: &Model, paint: Paint) -> String {
+fn state(motion: &Motion, model: &Model, page: Page) -> String {
     let end = &motion.end;
     let time = significant(motion.stop.time, 10);
     let mut rows = vec![vec![format!("t = {time}"), "position".to_owned(), "velocity".to_owned()]];
     for (coordinate, (q, v)) in model.coordinates.iter().zip(end.position.iter().zip(&end.velocity)) {
         rows.push(vec![coordinate.name.clone(), significant(*q, 12), significant(*v, 12)]);
     }
-    let mut out = format!("\n{}", aligned(&rows, paint));
+    let mut out = format!("\n{}", aligned(&rows, page));
     if !end.output.is_empty() {
         let outputs = model.outputs.iter().zip(&end.output);
         let rows: Vec<Vec<String>> =
             outputs.map(|(o, x)| vec![o.name.clone(), significant(*x, 12)]).collect();
         let mut table = vec![vec!["output".to_owned(), String::new()]];
         table.extend(rows);
-        let _ = write!(out, "\n{}", aligned(&table, paint));
+        let _ = write!(out, "\n{}", aligned(&table, page));
     }
     out
 }
 
-fn audit(motion: &Motion, model: &Model, paint: Paint) -> String {
+fn audit(motion: &Motion, model: &Model, page: Page) -> String {
     let audit = &motion.audit;
     let mut parts = vec![format!("energy balance kept to {}", figures(audit.hamiltonian_drift, 2))];
     if !model.rows.is_empty() {
@@ -147,14 +163,29 @@ fn audit(motion: &Motion, model: &Model, paint: Paint) -> String {
     if !model.walls.is_empty() {
         parts.push(format!("deepest penetration {}", figures(audit.deepest_penetration, 2)));
     }
-    let line = parts.join(", ");
-    let line = match audit.verdict {
-        Verdict::Ok => line,
-        Verdict::Drift => paint.yellow(&format!("{line}: drift, see the warnings")),
+    let mut line = parts.join(", ");
+    if audit.verdict == Verdict::Drift {
+        line += ": drift, see the warnings";
+    }
+    let lines = wrapped("  audit ", &line, page.width);
+    let painted = |text: &str| match audit.verdict {
+        Verdict::Ok => text.to_owned(),
+        Verdict::Drift => page.paint.yellow(text),
     };
-    let mut out = format!("\n  {} {line}\n", paint.bold("audit"));
+    let mut out = String::from("\n");
+    for (i, line) in lines.lines().enumerate() {
+        // The heading and what follows it have colours of their own.
+        let (head, rest) = line.split_at(if i == 0 { "  audit".len() } else { 0 });
+        let _ = writeln!(
+            out,
+            "{}{}",
+            if head.is_empty() { String::new() } else { page.paint.bold(head) },
+            painted(rest)
+        );
+    }
     if let Some(amplification) = audit.amplification {
-        let _ = writeln!(out, "        errors at the start are amplified {}-fold", figures(amplification, 2));
+        let text = format!("errors at the start are amplified {}-fold", figures(amplification, 2));
+        out += &(wrapped("        ", &text, page.width) + "\n");
     }
     let seconds = [
         ("derive", audit.derive_seconds),
@@ -162,7 +193,9 @@ fn audit(motion: &Motion, model: &Model, paint: Paint) -> String {
         ("simulate", audit.simulate_seconds),
     ];
     let seconds: Vec<String> = seconds.iter().map(|(what, s)| format!("{what} {}", duration(*s))).collect();
-    let _ = writeln!(out, "  {}", paint.dim(&seconds.join(", ")));
+    for line in wrapped("  ", &seconds.join(", "), page.width).lines() {
+        let _ = writeln!(out, "{}", page.paint.dim(line));
+    }
     out
 }
 
@@ -187,11 +220,12 @@ fn shown(index: usize, total: usize) -> bool {
     total <= SHOWN || index + 1 < SHOWN || index + 1 == total
 }
 
-fn left_out(total: usize, what: &str) -> String {
+fn left_out(total: usize, what: &str, page: Page) -> String {
     if total <= SHOWN {
         return String::new();
     }
-    format!("  ({} more {what} before the last; -o FILE or --json gives all)\n", total - SHOWN)
+    let text = format!("({} more {what} before the last; -o FILE or --json gives all)", total - SHOWN);
+    wrapped("  ", &text, page.width) + "\n"
 }
 
 fn wall_name(model: &Model, wall: usize) -> String {
@@ -231,22 +265,68 @@ pub fn significant(x: f64, digits: usize) -> String {
     }
 }
 
-/// Columns aligned: names left, numbers right at the widest; the first row is the heading.
-fn aligned(rows: &[Vec<String>], paint: Paint) -> String {
+/// Columns aligned: names left, numbers right at the widest; the first row is the heading. A table too wide for the page
+/// has shorter numbers; if those would say too little, every row has lines of its own.
+fn aligned(rows: &[Vec<String>], page: Page) -> String {
+    let fewer = |digits: usize| -> Vec<Vec<String>> {
+        let cut = |text: &String| match text.parse::<f64>() {
+            Ok(x) if text.chars().filter(char::is_ascii_digit).count() > digits => significant(x, digits),
+            _ => text.clone(),
+        };
+        rows.iter().map(|row| row.iter().map(cut).collect()).collect()
+    };
+    if total_width(rows) <= page.width {
+        return columns(rows, page.paint);
+    }
+    match (FEWEST_DIGITS..=12).rev().map(fewer).find(|rows| total_width(rows) <= page.width) {
+        Some(rows) => columns(&rows, page.paint),
+        None => records(rows, page),
+    }
+}
+
+fn column_width(rows: &[Vec<String>], c: usize) -> usize {
+    rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0)
+}
+
+fn total_width(rows: &[Vec<String>]) -> usize {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
+    (0..columns).map(|c| 2 + column_width(rows, c)).sum()
+}
+
+fn columns(rows: &[Vec<String>], paint: Paint) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let numeric = |c: usize| rows.iter().skip(1).filter_map(|r| r.get(c)).any(|t| t.parse::<f64>().is_ok());
     let mut out = String::new();
     for (i, row) in rows.iter().enumerate() {
         let mut line = String::new();
         for c in 0..columns {
             let text = row.get(c).map_or("", String::as_str);
-            let pad = " ".repeat(width(c) - text.chars().count());
+            let pad = " ".repeat(column_width(rows, c) - text.chars().count());
             line += "  ";
             line += &if numeric(c) { pad + text } else { text.to_owned() + &pad };
         }
         let line = line.trim_end();
         let _ = writeln!(out, "{}", if i == 0 { paint.dim(line) } else { line.to_owned() });
+    }
+    out
+}
+
+/// Every row as lines of heading and value.
+fn records(rows: &[Vec<String>], page: Page) -> String {
+    let Some((head, rows)) = rows.split_first() else { return String::new() };
+    let names = head.iter().skip(1).map(|h| h.chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for row in rows {
+        let first = row.first().map_or("", String::as_str);
+        // A row without a first cell goes on with the one before.
+        if !first.is_empty() {
+            let title = head.first().map_or("", String::as_str);
+            let text = if title.contains('=') { first.to_owned() } else { format!("{title} {first}") };
+            let _ = writeln!(out, "  {}", page.paint.dim(&text));
+        }
+        for (name, cell) in head.iter().zip(row).skip(1).filter(|(_, cell)| !cell.is_empty()) {
+            out += &(wrapped(&format!("    {name:names$}  "), cell, page.width) + "\n");
+        }
     }
     out
 }

@@ -67,6 +67,41 @@ pub fn say(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
+/// Columns in a pipe.
+const PAGE: usize = 100;
+/// Longer lines are hard to read.
+const WIDEST: usize = 140;
+/// Narrower than this is no terminal.
+const NARROWEST: usize = 40;
+
+/// Columns that results may take: those of the terminal; in a pipe what `COLUMNS` says, else what fits a page.
+pub fn columns() -> usize {
+    let terminal = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+    let said = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
+    terminal.or_else(said).unwrap_or(PAGE).clamp(NARROWEST, WIDEST)
+}
+
+/// Words in lines of at most `width` columns; `lead` stands before the first, as many blanks before the others.
+pub fn wrapped(lead: &str, text: &str, width: usize) -> String {
+    let blank = " ".repeat(lead.chars().count());
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = lead.to_owned();
+    let mut empty = true;
+    for word in text.split(' ').filter(|w| !w.is_empty()) {
+        if !empty && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(std::mem::replace(&mut line, blank.clone()));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line += word;
+        empty = false;
+    }
+    lines.push(line);
+    lines.join("\n")
+}
+
 /// Is a person looking at standard output?
 pub fn watched() -> bool {
     std::io::stdout().is_terminal()

@@ -21,61 +21,227 @@ mod terminal;
 mod tex;
 
 use carom_mech::{Dynamics, Mechanics};
-use document::Document;
+use document::{Block, Document};
 use pen::Pen;
 
 pub use code::{c, rust, sympy};
 pub use json::json;
 
+/// A part of a report, by the name that `derive --part` knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// Coordinates, parameters, named formulas.
+    Model,
+    /// Kinetic and potential energy, Lagrangian.
+    Lagrangian,
+    /// From the action to the equations of motion, and the accelerations.
+    Motion,
+    /// Constraint rows and what they do; hidden constraints of degenerate models.
+    Constraints,
+    /// Driven coordinates and the forces that drive them.
+    Driven,
+    /// The energy and what changes it.
+    Energy,
+    /// The Hamiltonian, as given or by way of the momenta.
+    Hamiltonian,
+    /// Implicit form on positions, velocities and momenta.
+    Implicit,
+    /// First-order form.
+    State,
+    /// Impacts: from the action to the law, wall by wall.
+    Impacts,
+    /// Events, outputs and notes.
+    Outputs,
+}
+
+impl Part {
+    /// In the order of a report.
+    pub const ALL: [Part; 11] = [
+        Part::Model,
+        Part::Lagrangian,
+        Part::Motion,
+        Part::Constraints,
+        Part::Driven,
+        Part::Energy,
+        Part::Hamiltonian,
+        Part::Implicit,
+        Part::State,
+        Part::Impacts,
+        Part::Outputs,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Model => "model",
+            Part::Lagrangian => "lagrangian",
+            Part::Motion => "motion",
+            Part::Constraints => "constraints",
+            Part::Driven => "driven",
+            Part::Energy => "energy",
+            Part::Hamiltonian => "hamiltonian",
+            Part::Implicit => "implicit",
+            Part::State => "state",
+            Part::Impacts => "impacts",
+            Part::Outputs => "outputs",
+        }
+    }
+
+    /// The part called so, also by other words for it.
+    pub fn named(name: &str) -> Option<Part> {
+        let name = name.to_lowercase().replace(['-', ' '], "_");
+        Some(match name.as_str() {
+            "impact" | "impact_law" | "walls" | "wall" | "law" | "collisions" => Part::Impacts,
+            "equations"
+            | "equations_of_motion"
+            | "eom"
+            | "accelerations"
+            | "acceleration"
+            | "euler_lagrange" => Part::Motion,
+            "constraint" | "rows" | "multipliers" | "hidden" => Part::Constraints,
+            "energies" | "kinetic" | "potential" => Part::Lagrangian,
+            "drives" | "drive" | "driving" => Part::Driven,
+            "momenta" | "momentum" | "legendre" => Part::Hamiltonian,
+            "first_order" | "state_space" | "state_form" => Part::State,
+            "parameters" | "coordinates" | "definitions" => Part::Model,
+            "output" | "events" | "event" | "notes" => Part::Outputs,
+            other => return Part::ALL.into_iter().find(|p| p.name() == other),
+        })
+    }
+
+    /// When a model has none.
+    pub fn when(self) -> &'static str {
+        match self {
+            Part::Impacts => "it has no wall",
+            Part::Constraints => "it has no constraint",
+            Part::Driven => "no coordinate is driven",
+            Part::Outputs => "it has no event and no output",
+            Part::Lagrangian | Part::Hamiltonian => {
+                "it is not given on that side, and the other cannot be written down"
+            }
+            _ => "it does not apply here",
+        }
+    }
+}
+
+/// A part of a report with its blocks.
+pub struct Section {
+    /// Which part.
+    pub part: Part,
+    /// Headings, text and equations, numbered as in the whole report.
+    pub blocks: Vec<Block>,
+}
+
 /// The report as a document.
 pub fn document(mechanics: &Mechanics) -> Document {
-    let mut pen = Pen::new(mechanics, &mechanics.model.name);
+    let blocks = sections(mechanics).into_iter().flat_map(|s| s.blocks).collect();
+    Document { title: title(mechanics), blocks }
+}
+
+/// The title of a report.
+pub fn title(mechanics: &Mechanics) -> String {
+    carom_mech::diagnostic::visible(&mechanics.model.name)
+}
+
+/// The report part by part; a part may come in two pieces.
+pub fn sections(mechanics: &Mechanics) -> Vec<Section> {
+    let mut pen = Pen::new(mechanics);
+    let mut sections = Vec::new();
+    let mut add = |part: Part, pen: &mut Pen<'_>| {
+        let blocks = pen.take();
+        if !blocks.is_empty() {
+            sections.push(Section { part, blocks });
+        }
+    };
     smooth::model(&mut pen);
+    add(Part::Model, &mut pen);
     match &mechanics.dynamics {
         Dynamics::Lagrangian(l) => {
             smooth::lagrangian(&mut pen, l);
+            add(Part::Lagrangian, &mut pen);
             smooth::principle(&mut pen);
             smooth::equations(&mut pen, l);
+            add(Part::Motion, &mut pen);
         }
         Dynamics::Degenerate(d) => {
             smooth::lagrangian(&mut pen, &d.lagrangian);
+            add(Part::Lagrangian, &mut pen);
             smooth::principle(&mut pen);
             smooth::equations(&mut pen, &d.lagrangian);
+            add(Part::Motion, &mut pen);
             rows::degenerate(&mut pen, d);
+            add(Part::Constraints, &mut pen);
         }
         Dynamics::Hamiltonian(h) => {
             hamilton::hamiltonian(&mut pen, h);
+            add(Part::Hamiltonian, &mut pen);
             hamilton::principle(&mut pen, h);
+            add(Part::Motion, &mut pen);
         }
     }
     rows::constraints(&mut pen);
+    add(Part::Constraints, &mut pen);
     rows::drives(&mut pen);
+    add(Part::Driven, &mut pen);
     smooth::solved(&mut pen);
+    add(Part::Motion, &mut pen);
     smooth::energy(&mut pen);
+    add(Part::Energy, &mut pen);
     hamilton::other_side(&mut pen);
+    let hamiltonian = matches!(mechanics.dynamics, Dynamics::Hamiltonian(_));
+    add(if hamiltonian { Part::Lagrangian } else { Part::Hamiltonian }, &mut pen);
     rows::implicit(&mut pen);
+    add(Part::Implicit, &mut pen);
     smooth::state_space(&mut pen);
+    add(Part::State, &mut pen);
     impact::walls(&mut pen);
+    add(Part::Impacts, &mut pen);
     smooth::extras(&mut pen);
-    pen.finish()
+    add(Part::Outputs, &mut pen);
+    sections
 }
 
 /// For a terminal `width` columns wide, with Unicode mathematics.
 pub fn text(mechanics: &Mechanics, width: usize) -> String {
-    terminal::render(&document(mechanics), width)
+    render_text(&document(mechanics), width)
 }
 
 /// Markdown with LaTeX mathematics.
 pub fn markdown(mechanics: &Mechanics) -> String {
-    markdown::render(&document(mechanics))
+    render_markdown(&document(mechanics))
 }
 
 /// A LaTeX file that compiles as it is.
 pub fn latex(mechanics: &Mechanics) -> String {
-    latex::render(&document(mechanics))
+    render_latex(&document(mechanics))
 }
 
 /// One HTML file that opens offline.
 pub fn html(mechanics: &Mechanics) -> String {
-    html::render(&document(mechanics))
+    render_html(&document(mechanics))
+}
+
+/// A document for a terminal `width` columns wide.
+pub fn render_text(document: &Document, width: usize) -> String {
+    terminal::render(document, width)
+}
+
+/// A document as Markdown.
+pub fn render_markdown(document: &Document) -> String {
+    markdown::render(document)
+}
+
+/// A document as a LaTeX file that compiles as it is.
+pub fn render_latex(document: &Document) -> String {
+    latex::render(document)
+}
+
+/// A document as LaTeX to paste into another one.
+pub fn render_latex_fragment(document: &Document) -> String {
+    latex::fragment(document)
+}
+
+/// A document as one HTML file that opens offline.
+pub fn render_html(document: &Document) -> String {
+    html::render(document)
 }

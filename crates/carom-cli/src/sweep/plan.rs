@@ -9,7 +9,7 @@ use crate::failure::Failure;
 #[derive(Clone, PartialEq, Debug)]
 enum Axis {
     /// Evenly spaced, both ends included.
-    Range { from: f64, to: f64, count: u64 },
+    Range { from: End, to: End, count: u64 },
     /// As given.
     List(Vec<f64>),
 }
@@ -22,6 +22,14 @@ pub struct Plan {
     /// Number of trajectories.
     pub count: u64,
     source: Source,
+}
+
+/// One end of a range.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct End {
+    value: f64,
+    /// As typed, if it is a decimal number: `digits`·10^−`decimals` exactly.
+    exact: Option<(i128, u32)>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -150,10 +158,17 @@ impl Axis {
         match self {
             Axis::Range { from, to, count } => {
                 if index + 1 == *count && index > 0 {
-                    return *to;
+                    return to.value;
                 }
-                let part = index as f64 / (count - 1).max(1) as f64;
-                from * (1.0 - part) + to * part
+                if index == 0 {
+                    return from.value;
+                }
+                let steps = count - 1;
+                // The nearest number to the exact one: 0..1 in five steps has 0.4 and not 0.39999999999999997.
+                from.exact.zip(to.exact).and_then(|(a, b)| between(a, b, index, steps)).unwrap_or_else(|| {
+                    let part = index as f64 / steps as f64;
+                    from.value * (1.0 - part) + to.value * part
+                })
             }
             Axis::List(values) => values[index as usize],
         }
@@ -193,10 +208,83 @@ fn axis(values: &str, text: &str) -> Result<Axis, Failure> {
         let hint = format!("--vary \"{text}:100\" takes 100 values, both ends included");
         return Err(wrong("how many values?".to_owned(), &hint));
     };
+    let end = |field: &str| value(field).map(|value| End { value, exact: decimal(field.trim()) });
+    let (from, to) = (end(from)?, end(to)?);
     match count.trim().parse() {
-        Ok(count) if count > 0 => Ok(Axis::Range { from: value(from)?, to: value(to)?, count }),
-        _ => Err(wrong(format!("`{count}` is not a number of values"), "it is a whole number from 1 on")),
+        Ok(count) if count > 0 => Ok(Axis::Range { from, to, count }),
+        _ => {
+            // A step in the place of a number of values.
+            let steps = number(count).map(|step| ((to.value - from.value) / step).abs());
+            let hint = match steps {
+                Some(n) if (0.5..1e9).contains(&n) => {
+                    let range = values.rsplit_once(':').map_or(values, |(range, _)| range);
+                    format!(
+                        "it is a whole number from 1 on; {range}:{} has steps of {}",
+                        n.round() + 1.0,
+                        count.trim()
+                    )
+                }
+                _ => "it is a whole number from 1 on".to_owned(),
+            };
+            Err(wrong(format!("`{}` is not a number of values", count.trim()), &hint))
+        }
     }
+}
+
+/// Digits and decimals of a decimal number, such as 0.25 or -3e-2; `None` for anything else and for numbers of more than 18 digits.
+fn decimal(text: &str) -> Option<(i128, u32)> {
+    const MOST: usize = 18;
+    let (mantissa, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (sign, mantissa) = match mantissa.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, mantissa.strip_prefix('+').unwrap_or(mantissa)),
+    };
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{part}");
+    let is_number = !digits.is_empty() && digits.len() <= MOST && digits.bytes().all(|b| b.is_ascii_digit());
+    let decimals = i64::try_from(part.len()).ok()? - power.parse::<i64>().ok()?;
+    let digits: i128 = is_number.then(|| digits.parse().ok())??;
+    match decimals {
+        0..=18 => Some((sign * digits, decimals as u32)),
+        -18..0 => Some((sign * digits.checked_mul(10i128.pow(decimals.unsigned_abs() as u32))?, 0)),
+        _ => None,
+    }
+}
+
+/// The double nearest to a + (b − a) index/steps, the ends being exact decimals.
+fn between(a: (i128, u32), b: (i128, u32), index: u64, steps: u64) -> Option<f64> {
+    let decimals = a.1.max(b.1);
+    let scaled = |(digits, of): (i128, u32)| digits.checked_mul(10i128.pow(decimals - of));
+    let (index, steps) = (i128::from(index), i128::from(steps));
+    let first = scaled(a)?.checked_mul(steps - index)?;
+    let sum = first.checked_add(scaled(b)?.checked_mul(index)?)?;
+    let divisor = 10i128.pow(decimals).checked_mul(steps)?;
+    Some(if sum < 0 {
+        -quotient(sum.unsigned_abs(), divisor.unsigned_abs())
+    } else {
+        quotient(sum.unsigned_abs(), divisor.unsigned_abs())
+    })
+}
+
+/// The double nearest to p/q: long division to more digits than decide, the rest remembered by one more digit; reading
+/// decimal numbers rounds correctly.
+fn quotient(p: u128, q: u128) -> f64 {
+    const DIGITS: usize = 40;
+    let mut text = format!("{}.", p / q);
+    let mut rest = p % q;
+    let mut significant = if p / q > 0 { text.len() - 1 } else { 0 };
+    // q < 2^123, so ten times the rest does not overflow.
+    while rest > 0 && significant < DIGITS {
+        rest *= 10;
+        let digit = rest / q;
+        rest %= q;
+        significant += usize::from(significant > 0 || digit > 0);
+        text.push(char::from(b'0' + digit as u8));
+    }
+    if rest > 0 {
+        text.push('1');
+    }
+    text.parse().unwrap_or(f64::NAN)
 }
 
 /// A finite number, or a constant formula as `-pi/2`.
@@ -251,6 +339,34 @@ mod tests {
         assert_eq!((row(&plan, 0)[0], row(&plan, 6)[0]), (0.1, 0.7));
         assert_eq!(row(&Plan::grid(&strings(&["x=5..9:1"])).unwrap(), 0), [5.0]);
         assert_eq!(row(&Plan::grid(&strings(&["x=-pi..pi:3"])).unwrap(), 2), [std::f64::consts::PI]);
+    }
+
+    #[test]
+    fn steps_between_decimals_are_the_numbers_one_would_type() {
+        let plan = Plan::grid(&strings(&["x=0..1:6"])).unwrap();
+        let shown: Vec<String> = (0..6).map(|i| format!("{:?}", row(&plan, i)[0])).collect();
+        assert_eq!(shown, ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        // Every grid whose exact values are short decimals prints them: k hundredths, up and down, of any sign.
+        for (from, to) in [(-300i64, 300), (0, 100), (7, 1007), (250, -50), (-1, 999)] {
+            let count = (to - from).unsigned_abs() + 1;
+            let text =
+                |n: i64| format!("{}{}.{:02}", if n < 0 { "-" } else { "" }, n.abs() / 100, n.abs() % 100);
+            let plan = Plan::grid(&strings(&[&format!("x={}..{}:{count}", text(from), text(to))])).unwrap();
+            for i in 0..count {
+                let n = from + if to > from { i as i64 } else { -(i as i64) };
+                assert_eq!(row(&plan, i)[0], text(n).parse::<f64>().unwrap(), "{from}..{to} at {i}");
+            }
+        }
+        // 1/3 is no decimal: the nearest double all the same. Beyond 18 digits: the mean of both ends.
+        assert_eq!(row(&Plan::grid(&strings(&["x=0..1:4"])).unwrap(), 1)[0], 1.0 / 3.0);
+        assert_eq!(row(&Plan::grid(&strings(&["x=1e-300..3e-300:3"])).unwrap(), 1)[0], 2e-300);
+        assert_eq!(row(&Plan::grid(&strings(&["x=-2e3..1e3:4"])).unwrap(), 1)[0], -1000.0);
+    }
+
+    #[test]
+    fn a_step_in_the_place_of_a_number_of_values_is_answered_with_the_number() {
+        let message = Plan::grid(&strings(&["m=0.4..2:0.4"])).unwrap_err().to_string();
+        assert!(message.contains("0.4..2:5 has steps of 0.4"), "{message}");
     }
 
     #[test]

@@ -24,6 +24,24 @@ pub fn render(document: &Document) -> String {
     );
     out.push_str(&format!("\\title{{{}}}\n\\date{{}}\n", text(&document.title)));
     out.push_str("\\begin{document}\n\\maketitle\n");
+    blocks(&mut out, document);
+    out.push_str("\n\\end{document}\n");
+    out
+}
+
+/// Renders what stands between the preamble and the end, to paste into another document.
+pub fn fragment(document: &Document) -> String {
+    let mut out =
+        format!("% {}: paste after \\usepackage{{amsmath,amssymb", document.title.replace(['\n', '\r'], " "));
+    if document.blocks.iter().any(|b| matches!(b, Block::Table(..))) {
+        out.push_str(",longtable");
+    }
+    out.push_str(",hyperref}\n");
+    blocks(&mut out, document);
+    out
+}
+
+fn blocks(out: &mut String, document: &Document) {
     for block in &document.blocks {
         out.push('\n');
         match block {
@@ -46,11 +64,9 @@ pub fn render(document: &Document) -> String {
             Block::Equations(equations, number) => {
                 out.push_str(&format!("\\[\n{}\n\\]\n", display(equations, *number)));
             }
-            Block::Table(head, rows) => table(&mut out, head, rows),
+            Block::Table(head, rows) => table(out, head, rows),
         }
     }
-    out.push_str("\n\\end{document}\n");
-    out
 }
 
 /// Displayed equations, for `\[ \]` and for readers of LaTeX in pages alike.

@@ -1,6 +1,6 @@
 //! Writing a document about one model: the expressions of the model as formulas, text with mathematics in it.
 
-use super::document::{Block, Document, Equation, Formula, Inline, Right, display_width, inlines};
+use super::document::{Block, Equation, Formula, Inline, Right, display_width, inlines};
 use carom_expr::{Dag, Expr, Node, Printer, Rational, Style, Term};
 use carom_mech::Mechanics;
 use std::cell::RefCell;
@@ -36,7 +36,7 @@ pub struct Pen<'a> {
     pub dag: Dag,
     /// How symbols that are not the model's own look.
     named: Vec<(Expr, Formula)>,
-    document: Document,
+    blocks: Vec<Block>,
     equations: u32,
     /// How symbols are spelt in each style, worked out once.
     spelling: RefCell<Vec<(Style, Arc<[String]>)>>,
@@ -54,7 +54,7 @@ pub struct Pen<'a> {
 
 impl<'a> Pen<'a> {
     /// An empty document.
-    pub fn new(mechanics: &'a Mechanics, title: &str) -> Pen<'a> {
+    pub fn new(mechanics: &'a Mechanics) -> Pen<'a> {
         let dag = mechanics.model.dag.clone();
         let has = |name: &str| {
             let model = &mechanics.model;
@@ -79,7 +79,7 @@ impl<'a> Pen<'a> {
             mechanics,
             dag,
             named: Vec::new(),
-            document: Document { title: carom_mech::diagnostic::visible(title), blocks: Vec::new() },
+            blocks: Vec::new(),
             equations: 0,
             spelling: RefCell::default(),
             abbreviations: RefCell::default(),
@@ -88,9 +88,9 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// The finished document.
-    pub fn finish(self) -> Document {
-        self.document
+    /// The blocks written since the last time.
+    pub fn take(&mut self) -> Vec<Block> {
+        std::mem::take(&mut self.blocks)
     }
 
     // ---- formulas ----------------------------------------------------------------------------------------
@@ -258,25 +258,25 @@ impl<'a> Pen<'a> {
     /// A heading.
     pub fn heading(&mut self, level: u8, text: &str) {
         let text = self.letters(text);
-        self.document.blocks.push(Block::Heading(level, inlines(&text)));
+        self.blocks.push(Block::Heading(level, inlines(&text)));
     }
 
     /// Running text; see [`inlines`]. `@` in it stands for the letter of gaps, `#` for that of impulses.
     pub fn say(&mut self, text: &str) {
         let text = self.letters(text);
-        self.document.blocks.push(Block::Paragraph(inlines(&text)));
+        self.blocks.push(Block::Paragraph(inlines(&text)));
     }
 
     /// Points of a list.
     pub fn list(&mut self, points: &[&str]) {
         let points = points.iter().map(|p| inlines(&self.letters(p))).collect();
-        self.document.blocks.push(Block::List(points));
+        self.blocks.push(Block::List(points));
     }
 
     /// A table; cells as in [`Pen::say`].
     pub fn table(&mut self, head: &[&str], rows: Vec<Vec<Vec<Inline>>>) {
         let head = head.iter().map(|h| inlines(&self.letters(h))).collect();
-        self.document.blocks.push(Block::Table(head, rows));
+        self.blocks.push(Block::Table(head, rows));
     }
 
     /// Text with the letters of the theory put in: `@` and `#` for gap and impulse, circled letters for quantities
@@ -336,7 +336,7 @@ impl<'a> Pen<'a> {
     pub fn law(&mut self, text: &str) -> u32 {
         self.equations += 1;
         let equation = whole(Formula::default(), "", self.pair(text));
-        self.document.blocks.push(Block::Equations(vec![equation], Some(self.equations)));
+        self.blocks.push(Block::Equations(vec![equation], Some(self.equations)));
         self.equations
     }
 
@@ -362,7 +362,7 @@ impl<'a> Pen<'a> {
             new
         });
         shown.extend(parts);
-        self.document.blocks.push(Block::Equations(shown, None));
+        self.blocks.push(Block::Equations(shown, None));
     }
 
     /// `left = e`, broken between terms when long, with names for repeated parts when very long.
