@@ -7,8 +7,8 @@ use crate::paint::Paint;
 use crate::simulate::start_problems;
 use crate::summary::count;
 use crate::write;
-use carom::mech::diagnostic::visible;
-use carom::{Diagnostic, Dynamics, Mechanics};
+use carom_mech::diagnostic::visible;
+use carom_mech::{Diagnostic, Dynamics, Mechanics};
 use serde_json::{Value, json};
 
 /// Runs the command: exit code 0 when the model is right, 1 when not.
@@ -21,7 +21,7 @@ pub fn check(args: &Check) -> Result<u8, Failure> {
     let draft = loaded.draft.clone();
     let (model, mut problems) = loaded.outcome();
     // What cannot be derived is wrong too: contradictory equations, undetermined motion. Redundant rows are worth a word.
-    let (mechanics, more) = match model.map(carom::derive) {
+    let (mechanics, more) = match model.map(carom_mech::derive) {
         Some(Ok(mechanics)) => {
             // So is a start that `run` would refuse.
             let refused = start_problems(&mechanics);

@@ -6,9 +6,9 @@ use crate::load::{load, suggestion};
 use crate::simulate;
 use crate::terminal;
 use crate::write;
-use carom::Mechanics;
-use carom::show::report::document::Document;
-use carom::show::report::{self, Part};
+use carom_mech::Mechanics;
+use carom_show::report::document::Document;
+use carom_show::report::{self, Part};
 use std::path::Path;
 use std::time::Instant;
 

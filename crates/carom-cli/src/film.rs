@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
-use carom::show::film::Film;
+use carom_show::film::Film;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};

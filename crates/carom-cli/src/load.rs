@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::paint::Paint;
 use crate::terminal;
 use carom::gallery;
-use carom::{Diagnostic, Draft, Model};
+use carom_mech::{Diagnostic, Draft, Model};
 use std::io::Read;
 use std::path::Path;
 
@@ -121,7 +121,7 @@ impl Loaded {
 pub fn report(problems: &[Diagnostic], file: &str, quiet: bool) {
     let paint = Paint::stderr();
     let mut problems = problems.to_vec();
-    carom::mech::diagnostic::tidy(&mut problems);
+    carom_mech::diagnostic::tidy(&mut problems);
     for problem in &problems {
         if problem.is_error() || !quiet {
             terminal::say(&paint.diagnostic(&problem.render(file)));

@@ -9,8 +9,9 @@ use crate::simulate::prepare;
 use crate::summary::summary;
 use crate::terminal;
 use crate::write;
-use carom::show::table;
-use carom::{Diagnostic, Model, Motion, Options, Sampling};
+use carom_mech::{Diagnostic, Model};
+use carom_run::{Motion, Options, Sampling};
+use carom_show::table;
 use std::path::Path;
 
 /// Runs the command; the exit code says whether the motion ended as asked for.

@@ -9,9 +9,10 @@ use crate::run;
 use crate::simulate::prepare;
 use crate::terminal;
 use crate::write;
-use carom::show::draw::Theme;
-use carom::show::{film, page, plot};
-use carom::{Diagnostic, Motion, Options, Sampling, StopReason};
+use carom_mech::Diagnostic;
+use carom_run::{Motion, Options, Sampling, StopReason};
+use carom_show::draw::Theme;
+use carom_show::{film, page, plot};
 use std::path::Path;
 
 /// Samples of the first run, which finds out how many a smooth picture needs.

@@ -7,10 +7,9 @@ use crate::load;
 use crate::paint::Paint;
 use crate::summary;
 use crate::terminal;
-use carom::run::Columns;
-use carom::{
-    Diagnostic, Mechanics, Model, Motion, Options, Program, Progress, Sampling, SimulateError, Simulator,
-};
+use carom_mech::{Diagnostic, Mechanics, Model};
+use carom_run::Columns;
+use carom_run::{Motion, Options, Program, Progress, Sampling, SimulateError, Simulator};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -41,7 +40,7 @@ pub struct Prepared {
 /// If that is impossible; already reported then.
 pub fn prepare(model: Model, file: &str) -> Result<Prepared, Failure> {
     let begin = Instant::now();
-    let mechanics = reported(carom::derive_equations(model), file)?;
+    let mechanics = reported(carom_mech::derive_equations(model), file)?;
     let derive_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
     let program = Program::compile(&mechanics)
@@ -55,7 +54,7 @@ pub fn prepare(model: Model, file: &str) -> Result<Prepared, Failure> {
 /// # Errors
 /// If that is impossible; already reported then.
 pub fn derive(model: Model, file: &str) -> Result<Mechanics, Failure> {
-    reported(carom::derive(model), file)
+    reported(carom_mech::derive(model), file)
 }
 
 fn reported(derived: Result<Mechanics, Vec<Diagnostic>>, file: &str) -> Result<Mechanics, Failure> {
@@ -83,7 +82,8 @@ fn problems(error: &SimulateError) -> Vec<Diagnostic> {
 /// What `run` would refuse to begin with.
 pub fn start_problems(mechanics: &Mechanics) -> Vec<Diagnostic> {
     let program = Program::compile(mechanics).map_err(|error| SimulateError::Compile(error.to_string()));
-    let checked = program.and_then(|program| carom::check_start(&program, &Options::of(&mechanics.model)));
+    let checked =
+        program.and_then(|program| carom_run::check_start(&program, &Options::of(&mechanics.model)));
     checked.err().map_or_else(Vec::new, |error| problems(&error))
 }
 
@@ -231,7 +231,11 @@ mod tests {
 
     #[test]
     fn what_is_left_follows_from_the_pace() {
-        let progress = |time: f64| Progress { time, from: 1.0, until: 11.0, steps: 1, impacts: 0 };
+        let progress = |time: f64| {
+            let mut progress = Progress::default();
+            (progress.time, progress.from, progress.until) = (time, 1.0, 11.0);
+            progress
+        };
         assert_eq!(left(&progress(2.0), 3.0), Some(27.0));
         assert_eq!(left(&progress(11.0), 3.0), Some(0.0));
         assert_eq!(left(&progress(1.0), 3.0), None);

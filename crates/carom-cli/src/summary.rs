@@ -2,10 +2,11 @@
 
 use crate::paint::Paint;
 use crate::terminal::wrapped;
-use carom::mech::diagnostic::visible;
-use carom::run::Verdict;
-use carom::run::figures::figures;
-use carom::{Model, Motion};
+use carom_mech::Model;
+use carom_mech::diagnostic::visible;
+use carom_run::Motion;
+use carom_run::Verdict;
+use carom_run::figures::figures;
 use std::fmt::Write;
 
 /// How a summary is written.
@@ -43,7 +44,7 @@ fn ending(motion: &Motion, model: &Model, page: Page) -> String {
     }
     let counts = counts.join(", ");
     let time = significant(motion.stop.time, 10);
-    if motion.stop.reason == carom::StopReason::Reached {
+    if motion.stop.reason == carom_run::StopReason::Reached {
         return wrapped("  ", &format!("reached t = {time}: {counts}"), page.width) + "\n";
     }
     let reason = motion.stop.reason.name().replace('_', " ");

@@ -5,7 +5,7 @@
 //! options are other people's text; what would move the cursor is made visible.
 
 use crate::paint::Paint;
-use carom::mech::diagnostic::visible;
+use carom_mech::diagnostic::visible;
 use std::io::{IsTerminal, Write};
 
 /// Colours travel through a text as characters that no text may contain, and become escape sequences at the door.

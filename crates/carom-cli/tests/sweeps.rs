@@ -85,7 +85,7 @@ fn a_row_of_a_sweep_is_the_run_with_the_same_options() {
 fn rows_of_every_gallery_model_are_runs_with_the_same_options() {
     let mut compared = 0;
     for entry in carom::gallery::all() {
-        let (draft, _) = carom::Draft::parse(entry.text, entry.name);
+        let (draft, _) = carom_mech::Draft::parse(entry.text, entry.name);
         let (model, _) = draft.check().unwrap();
         let parameter = model.parameters.first().map(|p| ("--set", p.name.clone(), 1.01 * p.value + 1e-3));
         let free = model.coordinates.iter().find(|c| c.driven.is_none());

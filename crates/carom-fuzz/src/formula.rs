@@ -2,7 +2,7 @@
 //! simplification and differentiation; no printer, no evaluation panics.
 
 use crate::Choices;
-use carom::expr::{Dag, Expr, Function, Name, Problem, Style, parse};
+use carom_expr::{Dag, Expr, Function, Name, Problem, Style, parse};
 
 const NAMES: [&str; 12] =
     ["x", "y", "theta", "theta1", "m", "l_1", "x'", "theta''", "pi", "e", "t", "lambda"];

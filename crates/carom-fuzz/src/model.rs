@@ -3,8 +3,9 @@
 
 use crate::Choices;
 use crate::formula::{damage, formula};
-use carom::show::report;
-use carom::{Draft, Model, derive, derive_equations, gallery};
+use carom::gallery;
+use carom_mech::{Draft, Model, derive, derive_equations};
+use carom_show::report;
 use std::fmt::Write;
 
 const PIECES: [&str; 24] = [
@@ -200,17 +201,17 @@ pub fn model(choices: &mut Choices<'_>, gently: bool, note: &mut dyn FnMut(&str)
         }
         Err(errors) => {
             problems.extend(errors);
-            assert!(problems.iter().any(carom::Diagnostic::is_error), "refused without an error");
+            assert!(problems.iter().any(carom_mech::Diagnostic::is_error), "refused without an error");
             None
         }
     };
-    carom::mech::diagnostic::tidy(&mut problems);
+    carom_mech::diagnostic::tidy(&mut problems);
     for problem in &problems {
         let rendered = problem.render("fuzz.toml");
         assert!(!rendered.chars().any(|c| c.is_control() && c != '\n'), "{rendered:?}");
     }
     // What was wrong already in reading is no model.
-    model.filter(|_| !problems.iter().any(carom::Diagnostic::is_error))
+    model.filter(|_| !problems.iter().any(carom_mech::Diagnostic::is_error))
 }
 
 pub(crate) fn attempt(choices: &mut Choices<'_>, note: &mut dyn FnMut(&str)) {

@@ -3,7 +3,8 @@
 
 use crate::Choices;
 use crate::model::model;
-use carom::{Options, Program, Sampling, derive_equations, simulate};
+use carom_mech::derive_equations;
+use carom_run::{Options, Program, Sampling, simulate};
 
 /// Bounds of one motion.
 const MOST_STEPS: u64 = 2_000;
@@ -32,7 +33,7 @@ pub(crate) fn attempt(choices: &mut Choices<'_>, note: &mut dyn FnMut(&str)) {
     }
     if choices.once_in(8) {
         let again = simulate(&program, &options).expect("what ran once runs again");
-        let bits = |m: &carom::Motion| -> Vec<u64> {
+        let bits = |m: &carom_run::Motion| -> Vec<u64> {
             let signals = m.position.iter().chain(&m.velocity).flat_map(|s| &s.values);
             signals.chain(&m.time).map(|x| x.to_bits()).collect()
         };

@@ -2,8 +2,8 @@
 //! a table or a sentence.
 
 use crate::Choices;
-use carom::Draft;
-use carom::show::table::{Misread, Table, Values, csv, npz, parquet, read_npz, read_parquet};
+use carom_mech::Draft;
+use carom_show::table::{Misread, Table, Values, csv, npz, parquet, read_npz, read_parquet};
 
 /// A table of some columns and rows.
 fn made_up(choices: &mut Choices<'_>, numbers_only: bool) -> Table {

@@ -12,6 +12,10 @@
 use std::ops::Range;
 
 /// How bad it is.
+///
+/// ```
+/// assert!(carom_mech::Severity::Error > carom_mech::Severity::Warning);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
     /// There is a model, but probably not the one that was meant.
@@ -21,6 +25,12 @@ pub enum Severity {
 }
 
 /// Something to tell the author of a model.
+///
+/// ```
+/// let (_, problems) = carom_mech::Draft::parse("coordinates = [\"x\"]\nlagrangain = \"x'^2\"", "m.toml");
+/// assert_eq!(problems[0].message, "unknown key `lagrangain`");
+/// assert_eq!(problems[0].hint.as_deref(), Some("did you mean `lagrangian`?"));
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Diagnostic {
     /// Error or warning.
@@ -34,6 +44,12 @@ pub struct Diagnostic {
 }
 
 /// A place in a text.
+///
+/// ```
+/// let (_, problems) = carom_mech::Draft::parse("coordinates = [\"x\"]\nlagrangain = \"x'^2\"", "m.toml");
+/// let place = problems[0].place.as_ref().unwrap();
+/// assert_eq!((place.line, place.column, place.length), (2, 1, 10));
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
     /// Counted from 1.

@@ -25,7 +25,7 @@ mod reference;
 mod sample;
 pub mod schema;
 mod state;
-mod suggest;
+pub mod suggest;
 mod walls;
 
 pub use check::load;

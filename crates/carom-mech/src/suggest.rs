@@ -4,7 +4,11 @@
 const LONGEST: usize = 64;
 
 /// The candidate nearest to `word`, if it is near enough to be meant; the first one when several are equally near.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+///
+/// ```
+/// assert_eq!(carom_mech::suggest::nearest("thetta", ["phi", "theta"]), Some("theta"));
+/// ```
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters: Vec<char> = word.chars().take(LONGEST + 1).collect();
     let mut other: Vec<char> = Vec::new();
     let mut best: Option<(usize, &str)> = None;

@@ -40,17 +40,19 @@
 //! | files | concept |
 //! |---|---|
 //! | `program`, `rewrite`, `switching`, `input` | what is compiled, piecewise functions and tables replaced |
-//! | //! | `simulate`, `step`, `monitors`, `step_event`, `run`, `start`, `sample`, `events`, `project`, `non_finite` | the loop and its parts |
+//! | `simulate`, `step`, `monitors`, `step_event`, `run`, `start`, `sample`, `events`, `project`, `non_finite` | the loop and its parts |
 //! | `law`, `momentum`, `lcp` | the impact law, for quadratic and for other kinetic energies |
 //! | `zero` | what is zero: every such decision |
 //! | `impact`, `impact_one_wall`, `contact`, `massless_contact`, `zeno`, `squeeze` | what happens at walls |
 //! | `batch` | many simulations side by side |
 //! | `sensitivity` | how much errors grow |
+//! | `dense` | the motion at any time |
 //! | `serialize` | a motion as data, with feature `serde` |
 
 mod audit;
 mod batch;
 mod contact;
+mod dense;
 mod events;
 pub mod figures;
 mod frame;
@@ -86,6 +88,7 @@ mod zeno;
 mod zero;
 
 pub use batch::{Batch, JobSource, Outcome};
+pub use dense::Dense;
 pub use motion::*;
 pub use options::{Options, Progress, Sampling, SimulateError};
 pub use program::Program;

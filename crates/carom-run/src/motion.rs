@@ -46,6 +46,8 @@ pub struct Motion {
     pub events: Vec<EventRecord>,
     /// The state at the stop, which need not be a sample.
     pub end: End,
+    /// Every step, when asked for.
+    pub dense: Option<crate::dense::Dense>,
     /// What a user should know about this result.
     pub warnings: Vec<String>,
     /// How well the laws were kept.
@@ -60,10 +62,25 @@ impl Motion {
         self.grazes.clear();
         self.events.clear();
         self.warnings.clear();
+        self.dense = None;
         self.audit = Audit::default();
         self.end = End::default();
         self.stop = Stop::default();
     }
+}
+
+/// A side of a jump: an impact, a reset by an event, the very start.
+///
+/// ```
+/// assert_eq!(carom_run::Side::default(), carom_run::Side::After);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Side {
+    /// The state the jump leads from.
+    Before,
+    /// The state it leads to.
+    #[default]
+    After,
 }
 
 /// Names in model order: what the indices of records stand for.
@@ -118,7 +135,13 @@ pub struct End {
 }
 
 /// Why and when a motion ended.
+///
+/// ```
+/// let stop = carom_run::Stop::default();
+/// assert!(stop.reason.is_complete() && stop.detail.is_none());
+/// ```
 #[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
 pub struct Stop {
     /// The reason.
     pub reason: StopReason,
@@ -129,8 +152,15 @@ pub struct Stop {
 }
 
 /// Reasons to end.
+///
+/// ```
+/// use carom_run::StopReason;
+/// assert_eq!(StopReason::ImpactLimit.name(), "impact_limit");
+/// assert!(StopReason::StoppedByEvent.is_complete() && !StopReason::Squeezed.is_complete());
+/// ```
 #[allow(missing_docs)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum StopReason {
     #[default]
     Reached,
@@ -239,6 +269,10 @@ pub struct EventRecord {
 }
 
 /// Were the laws kept as well as the tolerance explains?
+///
+/// ```
+/// assert_eq!(carom_run::Verdict::Drift.name(), "drift");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Verdict {
     /// Yes.
@@ -259,7 +293,13 @@ impl Verdict {
 }
 
 /// How well the laws were kept, and at what cost.
+///
+/// ```
+/// let audit = carom_run::Audit::default();
+/// assert_eq!((audit.verdict, audit.steps, audit.amplification), (carom_run::Verdict::Ok, 0, None));
+/// ```
 #[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
 pub struct Audit {
     /// Largest |E(t) − E(0) − ∫power − allowed jumps| relative to max(|T| + |V|).
     pub hamiltonian_drift: f64,

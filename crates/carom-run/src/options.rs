@@ -26,6 +26,8 @@ pub struct Options {
     pub impact_order: ImpactOrder,
     /// Compute the amplification of errors from start to end.
     pub sensitivity: bool,
+    /// Keep every step, so that the motion is known at any time ([`crate::Simulator::read`]).
+    pub dense: bool,
 }
 
 /// When to sample.
@@ -51,12 +53,21 @@ impl Options {
             max_steps: model.run.max_steps,
             impact_order: model.run.impact_order,
             sensitivity: false,
+            dense: false,
         }
     }
 }
 
 /// How far a simulation is.
-#[derive(Clone, Copy, PartialEq, Debug)]
+///
+/// ```
+/// let part = |p: &carom_run::Progress| (p.time - p.from) / (p.until - p.from);
+/// let mut progress = carom_run::Progress::default();
+/// (progress.from, progress.time, progress.until) = (0.0, 2.5, 10.0);
+/// assert_eq!(part(&progress), 0.25);
+/// ```
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[non_exhaustive]
 pub struct Progress {
     /// Where it began.
     pub from: f64,

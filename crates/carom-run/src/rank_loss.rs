@@ -85,7 +85,7 @@ impl RankWatch {
 }
 
 /// A step across rank loss.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Passage {
     /// t* − t₀, like all lengths of steps in the unit of the series.
     at: f64,
@@ -93,7 +93,7 @@ pub(crate) struct Passage {
 }
 
 /// Row and column factors that make the entries of A comparable, and how many rows should be independent.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 struct Measure {
     rows: Vec<f64>,
     columns: Vec<f64>,
@@ -568,12 +568,22 @@ impl Run<'_> {
     /// Within a step across: ẋ at s into it, and whether multipliers have a pole too near. Needs a frame at that place.
     pub fn across_at(&self, s: f64) -> Option<(Vec<f64>, bool)> {
         let passage = self.rank.passage.as_ref()?;
-        let n = self.size();
         let flow = self.flow();
-        let slope = |i: usize| {
-            let order = flow.order();
-            (1..=order).rev().fold(0.0, |sum, k| sum * s + k as f64 * flow.coefficient(i, k)) / self.unit
-        };
+        Some(self.across(passage, s, flow.order(), self.unit, |i, k| flow.coefficient(i, k)))
+    }
+
+    /// The same for a step across with these coefficients of the state.
+    pub fn across(
+        &self,
+        passage: &Passage,
+        s: f64,
+        order: usize,
+        unit: f64,
+        coefficient: impl Fn(usize, usize) -> f64,
+    ) -> (Vec<f64>, bool) {
+        let n = self.size();
+        let slope =
+            |i: usize| (1..=order).rev().fold(0.0, |sum, k| sum * s + k as f64 * coefficient(i, k)) / unit;
         let rates = (n..2 * n).map(slope).collect();
         let m = self.frame.layout.rows;
         let mut all = Matrix::zeros(m + self.key.closed.len(), n);
@@ -581,6 +591,6 @@ impl Run<'_> {
         for (i, &w) in self.key.closed.iter().enumerate() {
             all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.frame.normal(w));
         }
-        Some((rates, passage.measure.of(&all).least <= POLE))
+        (rates, passage.measure.of(&all).least <= POLE)
     }
 }

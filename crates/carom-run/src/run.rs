@@ -334,6 +334,24 @@ impl<'p> Run<'p> {
         }
     }
 
+    /// The coefficients of the state during the present step, variable by variable; returns how many each has.
+    pub fn coefficients_into(&self, numbers: &mut Vec<f64>) -> usize {
+        let space = self.space();
+        match &space.fixed {
+            Some(rk) => {
+                (0..self.state.len()).for_each(|i| numbers.extend(rk.state(i)));
+                rk.state(0).len()
+            }
+            None => {
+                let width = space.flow.order() + 1;
+                for i in 0..self.state.len() {
+                    numbers.extend((0..width).map(|k| space.flow.coefficient(i, k)));
+                }
+                width
+            }
+        }
+    }
+
     /// The state s units after the start of the present step.
     pub fn state_within(&self, s: f64, into: &mut [f64]) {
         let space = self.space();

@@ -153,12 +153,12 @@ struct Reactions {
 }
 
 impl Run<'_> {
-    /// Takes the samples in [t, t + h) along the series of the present step.
-    pub fn sample_until(&mut self, h: f64) {
+    /// Takes the samples in [t, t + h) along the series of the present step, those before `jump` if something happens there.
+    pub fn sample_until(&mut self, h: f64, jump: Option<f64>) {
         loop {
             let Some(&(t, place)) = self.sampler.times.get(self.sampler.next) else { return };
             let s = self.in_units(Time::new(t).minus(self.time));
-            if s >= h {
+            if s >= h || jump.is_some_and(|jump| t >= jump) {
                 return;
             }
             self.sampler.next += 1;
@@ -173,7 +173,7 @@ impl Run<'_> {
     /// At the end: samples at the very time reached.
     pub fn sample_last(&mut self) {
         while let Some(&(t, place)) = self.sampler.times.get(self.sampler.next) {
-            if Time::new(t).minus(self.time) > 0.0 {
+            if t > self.time.value() {
                 return;
             }
             self.sampler.next += 1;
@@ -184,11 +184,23 @@ impl Run<'_> {
 
     /// Everything at a state, s into the present step.
     fn take(&mut self, time: Time, place: usize, state: Vec<f64>, s: f64) {
-        self.frame.at(time, &state);
-        let closed: Vec<usize> = (0..self.walls.len()).filter(|&w| self.walls[w].closed).collect();
-        let reactions = self.reactions_within(&closed, s);
-        let values = self.shown_at(time, &state, &reactions, &closed);
+        let values = self.sampled(time, &state, |run| run.across_at(s));
         self.sampler.rows.push((place, time.value(), values));
+    }
+
+    /// Every column of a sample at a state, in the order of [`Columns`]. `across`: within a step across rank loss, ẋ there
+    /// and whether multipliers have a pole too near.
+    pub fn sampled(
+        &mut self,
+        time: Time,
+        state: &[f64],
+        across: impl FnOnce(&Self) -> Option<(Vec<f64>, bool)>,
+    ) -> Vec<f64> {
+        self.frame.at(time, state);
+        let closed: Vec<usize> = (0..self.walls.len()).filter(|&w| self.walls[w].closed).collect();
+        let across = across(self);
+        let reactions = self.reactions_within(&closed, across);
+        self.shown_at(time, state, &reactions, &closed)
     }
 
     /// Every column of a sample at the present state, in the order of [`Columns`].
@@ -201,7 +213,7 @@ impl Run<'_> {
             return self.shown_at(self.time, &state, &nothing, &[]);
         }
         self.evaluate_frame();
-        let reactions = self.reactions_within(&closed, self.last_step);
+        let reactions = self.reactions_within(&closed, self.across_at(self.last_step));
         self.shown_at(self.time, &state, &reactions, &closed)
     }
 
@@ -219,9 +231,9 @@ impl Run<'_> {
 
     /// As [`Run::reactions`]; in a step across rank loss rates come from the series, and μ and f are not numbers where they
     /// have a pole.
-    fn reactions_within(&self, closed: &[usize], s: f64) -> Reactions {
+    fn reactions_within(&self, closed: &[usize], across: Option<(Vec<f64>, bool)>) -> Reactions {
         let (x, mut multipliers, mut forces) = self.reactions(closed);
-        let Some((rates, pole)) = self.across_at(s) else {
+        let Some((rates, pole)) = across else {
             return Reactions { x, rates: None, multipliers, forces };
         };
         if pole {

@@ -3,6 +3,7 @@
 //! Promise: it never hangs (every pass advances time or counts towards a limit), never falls through a wall (the first
 //! root of every gap is found and the law applied at the located state), never stops without saying why.
 
+use crate::dense::Dense;
 use crate::motion::{Graze, Motion, Stop, StopReason};
 use crate::options::{Options, Progress, SimulateError};
 use crate::program::Program;
@@ -82,14 +83,16 @@ pub fn simulate_with(
 /// }
 /// ```
 pub struct Simulator<'p> {
-    program: &'p Program,
+    pub(crate) program: &'p Program,
     run: Option<Run<'p>>,
+    /// Evaluates kept steps.
+    pub(crate) reader: Option<Run<'p>>,
 }
 
 impl<'p> Simulator<'p> {
     /// For this program; workspaces are made when first needed.
     pub fn new(program: &'p Program) -> Simulator<'p> {
-        Simulator { program, run: None }
+        Simulator { program, run: None, reader: None }
     }
 
     /// As [`simulate`].
@@ -127,6 +130,8 @@ impl<'p> Simulator<'p> {
 impl Run<'_> {
     /// From the start to the end.
     pub fn go(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Halt> {
+        self.motion.dense = self.options.dense.then(Dense::default);
+        self.keep_state();
         self.first_leg()?;
         while !self.step_once(tell)? {}
         Ok(())
@@ -363,6 +368,7 @@ impl Run<'_> {
         self.motion.model.clone_from(&self.base.mechanics.model.name);
         self.motion.names = Arc::clone(&self.base.names);
         self.sample_last();
+        self.keep_state();
         let end = self.time.value();
         // A contact that would begin after the end was not reached.
         self.motion.contacts.retain(|c| c.from <= end);

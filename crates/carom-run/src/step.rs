@@ -175,11 +175,14 @@ impl Run<'_> {
         if next.iter().any(|x| !x.is_finite()) {
             return Err(self.not_finite_after(h, &next));
         }
-        self.sample_until(h);
+        let end = if last { self.until } else { self.time.plus(h * self.unit) };
+        // At the very time of a jump the state after is the sample.
+        self.sample_until(h, (!whole).then_some(end.value()));
+        self.keep_step(h, !whole, &next, end);
         self.amplify_step(h);
         self.last_step = h;
         self.next_state = std::mem::replace(&mut self.state, next);
-        self.time = if last { self.until } else { self.time.plus(h * self.unit) };
+        self.time = end;
         // What was known at the start of the step is used up; signs are remembered across steps.
         if h > 0.0 {
             self.remember_sides(h);

@@ -5,9 +5,11 @@
 //! cargo run --release -p carom --example book -- FOLDER
 //! ```
 
-use carom::mech::reference;
-use carom::show::plot;
-use carom::{Draft, Options, Program, Sampling, derive, gallery, simulate};
+use carom::gallery;
+use carom_mech::reference;
+use carom_mech::{Draft, derive};
+use carom_run::{Options, Program, Sampling, simulate};
+use carom_show::plot;
 use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
@@ -40,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// The default plot of a gallery model.
 fn picture(entry: &gallery::Entry) -> Result<String, String> {
-    let lines = |problems: Vec<carom::Diagnostic>| {
+    let lines = |problems: Vec<carom_mech::Diagnostic>| {
         problems.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; ")
     };
     let (draft, problems) = Draft::parse(entry.text, entry.name);

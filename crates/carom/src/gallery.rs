@@ -3,6 +3,11 @@
 //! Promise: every file of `models/` is here exactly once, byte for byte.
 
 /// A model of the gallery.
+///
+/// ```
+/// let entry = carom::gallery::find("jack_in_box").unwrap();
+/// assert!(entry.text.contains("[wall.") && entry.group == "Bouncing");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// Name of its file without `.toml`; what the command line accepts in place of a file.
@@ -15,12 +20,20 @@ pub struct Entry {
 
 impl Entry {
     /// The model's title, as its file gives it.
+    ///
+    /// ```
+    /// assert_eq!(carom::gallery::find("newtons_cradle").unwrap().title(), "Newton's cradle");
+    /// ```
     pub fn title(&self) -> &'static str {
         let line = self.text.lines().find(|line| line.starts_with("name "));
         line.and_then(|line| line.split('"').nth(1)).unwrap_or(self.name)
     }
 
     /// What it is and what to look at: the comment at the top of its file, without the comment signs.
+    ///
+    /// ```
+    /// assert!(carom::gallery::find("compass_gait").unwrap().comment().starts_with("A compass walks down a slope"));
+    /// ```
     pub fn comment(&self) -> String {
         let lines = self.text.lines().map_while(|line| line.strip_prefix('#'));
         lines.map(str::trim).collect::<Vec<_>>().join(" ")
@@ -74,6 +87,10 @@ pub fn all() -> &'static [Entry] {
 }
 
 /// The model of that name.
+///
+/// ```
+/// assert!(carom::gallery::find("no_such_model").is_none());
+/// ```
 pub fn find(name: &str) -> Option<&'static Entry> {
     GALLERY.iter().find(|entry| entry.name == name)
 }

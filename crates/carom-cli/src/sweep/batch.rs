@@ -5,8 +5,8 @@ use super::record::Record;
 use super::schedule::Feed;
 use super::{Tally, Worker, journal};
 use crate::interrupt;
-use carom::run::{Batch, Columns, Impact, JobSource, Outcome};
-use carom::{Options, SimulateError};
+use carom_run::{Batch, Columns, Impact, JobSource, Outcome};
+use carom_run::{Options, SimulateError};
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

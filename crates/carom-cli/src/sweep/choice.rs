@@ -3,9 +3,9 @@
 use super::record::{Fired, Happening, Record};
 use crate::failure::Failure;
 use crate::load::suggestion;
-use carom::Model;
-use carom::run::{Columns, Outcome};
-use carom::show::table::momentum_column;
+use carom_mech::Model;
+use carom_run::{Columns, Outcome};
+use carom_show::table::momentum_column;
 
 /// The outputs and events of a sweep's rows.
 pub struct Choice {

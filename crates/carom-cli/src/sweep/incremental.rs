@@ -9,9 +9,10 @@
 //! of a function of parameters, is left to the draft, which knows how to say so.
 
 use super::vary::Target;
-use carom::expr::{Dag, Expr, Name, Node, Problem, Symbol, parse};
-use carom::mech::draft::Assignment;
-use carom::{Draft, Model, Options};
+use carom_expr::{Dag, Expr, Name, Node, Problem, Symbol, parse};
+use carom_mech::draft::Assignment;
+use carom_mech::{Draft, Model};
+use carom_run::Options;
 
 /// What to compute for each row.
 pub struct Shortcut {
@@ -66,7 +67,7 @@ impl Shortcut {
                 let e = constant(&mut dag, model, &formula.text)?;
                 if made_of(&dag, e, &affected) {
                     let bare = word.text.trim_end_matches(['\'', '′', '’']);
-                    let named = |c: &carom::mech::Coordinate| c.name == bare || c.momentum_name == bare;
+                    let named = |c: &carom_mech::Coordinate| c.name == bare || c.momentum_name == bare;
                     let target = target(model.coordinates.iter().position(named)?);
                     if !targets.contains(&target) {
                         starts.push((target, e));

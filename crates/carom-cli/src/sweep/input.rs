@@ -4,7 +4,7 @@
 
 use super::plan::number;
 use crate::failure::Failure;
-use carom::show::table::{Column, Table, Values, read_npz, read_parquet};
+use carom_show::table::{Column, Table, Values, read_npz, read_parquet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -49,7 +49,7 @@ fn bytes(file: &str) -> Result<Vec<u8>, Failure> {
 }
 
 /// The columns of a binary table.
-fn numbers(table: Result<Table, carom::show::table::Misread>, file: &str) -> Result<Columns, Failure> {
+fn numbers(table: Result<Table, carom_show::table::Misread>, file: &str) -> Result<Columns, Failure> {
     let table = table.map_err(|misread| Failure::File(format!("cannot read {file}: {misread}")))?;
     let mut columns = Columns { names: Vec::new(), values: Vec::new() };
     for Column { name, values } in table.columns {

@@ -5,7 +5,7 @@
 
 use super::journal::pack_page;
 use super::record::{Happening, Page};
-use carom::run::Impact;
+use carom_run::Impact;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};

@@ -293,11 +293,11 @@ pub fn number(text: &str) -> Option<f64> {
     if let Ok(value) = text.parse::<f64>() {
         return value.is_finite().then_some(value);
     }
-    let mut dag = carom::expr::Dag::new();
-    let mut unknown = |_: &mut carom::expr::Dag, name: carom::expr::Name<'_>| {
-        Err(carom::expr::Problem { span: name.span, message: "unknown name".to_owned(), hint: None })
+    let mut dag = carom_expr::Dag::new();
+    let mut unknown = |_: &mut carom_expr::Dag, name: carom_expr::Name<'_>| {
+        Err(carom_expr::Problem { span: name.span, message: "unknown name".to_owned(), hint: None })
     };
-    let expr = carom::expr::parse(&mut dag, text, &mut unknown).ok()?;
+    let expr = carom_expr::parse(&mut dag, text, &mut unknown).ok()?;
     let value = dag.evaluate(expr, |_| f64::NAN);
     value.is_finite().then_some(value)
 }

@@ -7,7 +7,7 @@
 //! happening  time (8)  what (4)  impulse (8)  numbers
 //! ```
 
-use carom::StopReason;
+use carom_run::StopReason;
 
 /// Names of the ways to end, by their number in the journal: new ones go last.
 const STOPS: [StopReason; 12] = [

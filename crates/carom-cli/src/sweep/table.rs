@@ -15,8 +15,8 @@ use super::record::{Entry, Happening, Record};
 use crate::failure::Failure;
 use crate::output_format::form;
 use crate::write::{self, Pending};
-use carom::Model;
-use carom::show::table::{self, Column, NpzArchive, Place, Table, Values};
+use carom_mech::Model;
+use carom_show::table::{self, Column, NpzArchive, Place, Table, Values};
 use std::io::Write;
 use std::path::Path;
 

@@ -8,7 +8,8 @@ use super::incremental::Shortcut;
 use super::plan::Plan;
 use crate::failure::Failure;
 use crate::load::suggestion;
-use carom::{Draft, Model, Options, Physics};
+use carom_mech::{Draft, Model, Physics};
+use carom_run::Options;
 
 /// What each varied name is; its index in the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +63,7 @@ impl Variation {
 
     /// The same through the draft.
     fn checked(&self, base: &Options, row: &[f64]) -> Result<Options, String> {
-        let sentence = |problems: Vec<carom::Diagnostic>| {
+        let sentence = |problems: Vec<carom_mech::Diagnostic>| {
             problems.first().map_or_else(|| "not a valid model".to_owned(), |p| p.message.clone())
         };
         let draft = changed(self.draft.clone(), &self.names, row, |k| {

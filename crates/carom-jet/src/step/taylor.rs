@@ -203,7 +203,7 @@ impl Coefficients<'_> {
 
     /// The state at t₀ + h, given h, h², ….
     #[inline(always)]
-    pub(crate) fn end(self, powers: &[f64], into: &mut [f64]) {
+    pub fn end(self, powers: &[f64], into: &mut [f64]) {
         match self {
             Coefficients::ByRow(rows, stride) => {
                 for (x, row) in into.iter_mut().zip(rows.chunks_exact(stride)) {

@@ -5,6 +5,7 @@
 
 mod locate;
 mod overrides;
+mod print;
 mod reader;
 mod syntax;
 mod tree;

@@ -5,6 +5,12 @@ use carom_expr::{Dag, Expr};
 use carom_mech::*;
 use carom_run::*;
 
+fn stop_at(time: f64) -> Stop {
+    let mut stop = Stop::default();
+    stop.time = time;
+    stop
+}
+
 pub fn coordinate(dag: &mut Dag, name: &str) -> Coordinate {
     Coordinate {
         name: name.into(),
@@ -191,7 +197,7 @@ pub fn ball(samples: usize) -> (Mechanics, Motion) {
     let ones = vec![1.0; samples];
     let mut motion = Motion {
         model: m.name.clone(),
-        stop: Stop { reason: StopReason::Reached, time: 3.0, detail: None },
+        stop: stop_at(3.0),
         position: vec![signal("x", time.clone()), signal("y", ys.clone())],
         velocity: vec![signal("x", ones.clone()), signal("y", vs.clone())],
         momentum: vec![signal("x", ones), signal("y", vs.clone())],

@@ -3,7 +3,7 @@
 use crate::page::{exponent, short, table};
 use crate::stages::{ready, run, shortest};
 use crate::{Request, models};
-use carom::Options;
+use carom_run::Options;
 
 struct Point {
     size: usize,

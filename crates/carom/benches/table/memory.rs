@@ -2,7 +2,7 @@
 
 use crate::stages::{ready, run};
 use crate::{Request, models, sweeps};
-use carom::Options;
+use carom_run::Options;
 use std::process::Command;
 
 /// The most memory this process has had, in MiB, where the system tells.

@@ -1,7 +1,8 @@
 //! From model text to motion, each stage timed.
 
-use carom::mech::derive_equations;
-use carom::{Draft, Mechanics, Motion, Options, Program, Sampling, simulate};
+use carom_mech::derive_equations;
+use carom_mech::{Draft, Mechanics};
+use carom_run::{Motion, Options, Program, Sampling, simulate};
 use cpu_time::ThreadTime;
 
 /// Shortest processor seconds of `repeats` calls, and the last result.
