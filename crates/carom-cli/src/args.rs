@@ -18,6 +18,7 @@ Start here:
   carom run double_pendulum_wall        a gallery model, simulated
   carom derive double_pendulum_wall     its equations and its impact law
   carom new pendulum                    a first model of your own
+  carom help model                      every table and key of a model file; also formulas, json, topics
 
 Exit codes: 0 done, 1 model or options wrong, 2 simulation stopped early, 3 a file could not be read or written.";
 
@@ -38,6 +39,12 @@ pub enum Command {
     New(New),
     /// List the models that come with carom, or copy one
     Gallery(Gallery),
+    /// Print a JSON Schema: of model files, for editors, or of a result
+    Schema(Schema),
+    /// Say how to cite carom
+    Cite(Cite),
+    /// Explain a command, a key, a table, a function, a field, a reason to stop or a message
+    Help(Help),
 }
 
 /// A model and what to change about it.
@@ -260,6 +267,10 @@ pub struct New {
     /// Name of the model; writes NAME.toml
     pub name: String,
 
+    /// Write no JSON Schema beside it
+    #[arg(long)]
+    pub no_schema: bool,
+
     /// Say nothing
     #[arg(long, short)]
     pub quiet: bool,
@@ -275,7 +286,63 @@ pub struct Gallery {
     #[arg(long, requires = "name")]
     pub print: bool,
 
+    /// Print the list as a page of the book
+    #[arg(long, hide = true, conflicts_with = "name")]
+    pub markdown: bool,
+
     /// Say nothing
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// `carom schema`
+#[derive(Args, Debug)]
+pub struct Schema {
+    /// Of what: a model file, or what a command prints with --json
+    #[arg(value_enum, default_value_t = SchemaOf::Model)]
+    pub of: SchemaOf,
+
+    /// Write to a file
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+}
+
+/// What `carom schema` describes.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SchemaOf {
+    Model,
+    Run,
+    Derive,
+    Check,
+    Sweep,
+}
+
+/// `carom cite`
+#[derive(Args, Debug)]
+pub struct Cite {
+    /// In which form
+    #[arg(long, short, value_enum, default_value_t = Citation::All)]
+    pub format: Citation,
+}
+
+/// Forms of a citation.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Citation {
+    /// A sentence and BibTeX
+    All,
+    Text,
+    Bibtex,
+    Cff,
+}
+
+/// `carom help`
+#[derive(Args, Debug)]
+pub struct Help {
+    /// What to explain; `carom help topics` says what there is
+    #[arg(value_name = "TOPIC", allow_hyphen_values = true)]
+    pub topic: Vec<String>,
+
+    /// Print Markdown, as in the pages of the book
+    #[arg(long, hide = true)]
+    pub markdown: bool,
 }

@@ -9,7 +9,27 @@ use crate::summary::count;
 use crate::write;
 use carom_mech::diagnostic::visible;
 use carom_mech::{Diagnostic, Dynamics, Mechanics};
+use carom_run::fields::{Field, Kind};
 use serde_json::{Value, json};
+
+/// The fields of `carom check --json`.
+#[rustfmt::skip]
+pub static FIELDS: &[Field] = &[
+    Field::new("file", Kind::Text, "the file, or what was read instead"),
+    Field::new("model", Kind::Text, "name of the model").null("while there are errors"),
+    Field::new("errors", Kind::Records, "what is wrong"),
+    Field::new("errors[].message", Kind::Text, "the sentence"),
+    Field::new("errors[].hint", Kind::Text, "a way out").null("where there is none"),
+    Field::new("errors[].line", Kind::Count, "where, counted from 1").null("without a place"),
+    Field::new("errors[].column", Kind::Count, "first character, counted from 1").null("without a place"),
+    Field::new("errors[].length", Kind::Count, "number of characters").null("without a place"),
+    Field::new("warnings", Kind::Records, "what is probably not meant"),
+    Field::new("warnings[].message", Kind::Text, "the sentence"),
+    Field::new("warnings[].hint", Kind::Text, "a way out").null("where there is none"),
+    Field::new("warnings[].line", Kind::Count, "where, counted from 1").null("without a place"),
+    Field::new("warnings[].column", Kind::Count, "first character, counted from 1").null("without a place"),
+    Field::new("warnings[].length", Kind::Count, "number of characters").null("without a place"),
+];
 
 /// Runs the command: exit code 0 when the model is right, 1 when not.
 ///

@@ -3,6 +3,14 @@
 
 use std::fmt;
 
+/// Every exit code and what it says.
+pub const EXIT_CODES: [(u8, &str); 4] = [
+    (0, "Done: the motion ended as asked for, the model is right, the file is written."),
+    (1, "The model or the options are wrong; nothing was simulated."),
+    (2, "The simulation stopped early, for a reason that the result names; what was computed is written."),
+    (3, "A file could not be read or written."),
+];
+
 /// Why a command could not do its work. What it says has no trailing newline and goes to stderr.
 #[derive(Debug)]
 pub enum Failure {

@@ -5,9 +5,11 @@
 
 mod args;
 mod check;
+mod cite;
 mod derive;
 mod failure;
 mod film;
+mod help;
 mod interrupt;
 mod limits;
 mod load;
@@ -15,6 +17,7 @@ mod new;
 mod output_format;
 mod paint;
 mod run;
+mod schema;
 mod show;
 mod simulate;
 mod summary;
@@ -73,7 +76,11 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Show(args) => show::show(&args),
         Command::Sweep(args) => sweep::sweep(&args),
-        Command::New(new) => new::new(&new.name, new.quiet).map(|()| 0),
+        Command::New(new) => new::new(&new.name, !new.no_schema, new.quiet).map(|()| 0),
+        Command::Schema(args) => schema::schema(&args),
+        Command::Cite(args) => cite::cite(args.format).map(|()| 0),
+        Command::Help(args) => help::help(&args),
+        Command::Gallery(g) if g.markdown => new::page().map(|()| 0),
         Command::Gallery(g) => new::gallery(g.name.as_deref(), g.print, g.quiet).map(|()| 0),
     }
 }

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::load::suggestion;
 use crate::paint::Paint;
+use crate::schema;
 use crate::terminal;
 use crate::write;
 use carom::gallery;
@@ -11,18 +12,39 @@ use std::path::Path;
 /// The template that `carom new` writes.
 const TEMPLATE: &str = include_str!("template.toml");
 
-/// Writes a first model.
+/// Writes a first model and, if `with_schema`, the JSON Schema that editors complete it from.
 ///
 /// # Errors
 /// If the file exists or cannot be written.
-pub fn new(name: &str, quiet: bool) -> Result<(), Failure> {
+pub fn new(name: &str, with_schema: bool, quiet: bool) -> Result<(), Failure> {
     let stem = name.strip_suffix(".toml").unwrap_or(name);
     let title = Path::new(stem).file_name().map(|n| n.to_string_lossy().replace('_', " "));
     let Some(title) = title.filter(|t| !t.contains(['"', '\\']) && !t.chars().any(char::is_control)) else {
         return Err(Failure::wrong(format!("`{name}` cannot be the name of a model file")));
     };
     let file = format!("{stem}.toml");
-    copy(&file, &TEMPLATE.replace("{title}", &title), quiet)
+    let text = TEMPLATE.replace("{title}", &title);
+    let beside = Path::new(&file).with_file_name(schema::FILE);
+    if !with_schema || !replaceable(&beside) {
+        return copy(&file, &text, quiet);
+    }
+    copy(&file, &format!("#:schema ./{}\n{text}", schema::FILE), quiet)?;
+    let beside = beside.to_string_lossy();
+    write::file(&beside, schema::model().as_bytes())?;
+    if !quiet {
+        terminal::say(&format!("{beside} tells your editor which keys there are"));
+    }
+    Ok(())
+}
+
+/// Is there no file, or one that `carom new` wrote?
+fn replaceable(file: &Path) -> bool {
+    match std::fs::read_to_string(file) {
+        Ok(text) => {
+            serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|old| old["title"] == schema::TITLE)
+        }
+        Err(_) => file.symlink_metadata().is_err(),
+    }
 }
 
 /// Lists the gallery, or copies one of its models into the current folder.
@@ -44,6 +66,27 @@ pub fn gallery(name: Option<&str>, print: bool, quiet: bool) -> Result<(), Failu
         return write::result(entry.text.as_bytes()).map(drop);
     }
     copy(&format!("{}.toml", entry.name), entry.text, quiet)
+}
+
+/// Prints the gallery as a page of the book, which puts a figure under each title.
+///
+/// # Errors
+/// If standard output cannot be written to.
+pub fn page() -> Result<(), Failure> {
+    let mut out = String::from(
+        "# Gallery\n\nEvery model here comes with carom: `carom gallery NAME` copies it into your folder, `carom run NAME` simulates it, \
+         and `carom show NAME -o NAME.html` animates it.\n",
+    );
+    let mut group = "";
+    for entry in gallery::all() {
+        if entry.group != group {
+            group = entry.group;
+            out += &format!("\n## {group}\n");
+        }
+        let comment = entry.comment().replace('_', "\\_").replace('*', "\\*").replace('`', "");
+        out += &format!("\n### {}\n\n`{}`. {comment}\n", entry.title(), entry.name);
+    }
+    write::result(out.as_bytes()).map(drop)
 }
 
 fn list(paint: Paint, columns: usize) -> String {

@@ -10,6 +10,12 @@ pub struct Paint {
 }
 
 impl Paint {
+    /// No colours.
+    #[cfg(test)]
+    pub fn off() -> Paint {
+        Paint { on: false }
+    }
+
     /// For standard output.
     pub fn stdout() -> Paint {
         Paint { on: wanted() && std::io::stdout().is_terminal() }

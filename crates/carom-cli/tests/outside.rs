@@ -137,6 +137,36 @@ for i in range(8):
 }
 
 #[test]
+#[ignore = "needs Python with jsonschema: run bash .ci/test"]
+fn the_schema_of_model_files_accepts_the_gallery_and_rejects_exactly_what_is_bad_by_structure() {
+    let script = root().join("tests/readers/schema.py");
+    let mut command = Command::new(tool("CAROM_PYTHON"));
+    succeed(command.arg(script).args(["models", env!("CARGO_BIN_EXE_carom")]).arg(root()));
+}
+
+#[test]
+#[ignore = "needs Python with jsonschema: run bash .ci/test"]
+fn every_result_in_json_is_valid_by_its_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: String, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    for name in gallery() {
+        for command in ["run", "derive", "check"] {
+            write(format!("{command}.{name}.json"), &carom(&[command, name, "--json", "-q"]).stdout);
+        }
+    }
+    let wrong = support::carom_with(
+        "coordinates = [\"x\"]\nlagrangian = \"m*x'^2\"\n[foo]\n",
+        &["check", "-", "--json"],
+    );
+    write("check.wrong.json".to_owned(), &wrong.expect(1).stdout);
+    let sweep = carom(&["sweep", "pendulum_wall", "--vary", "theta=-0.2..1.5:5", "--json", "-q"]).expect(0);
+    write("sweep.json".to_owned(), &sweep.stdout);
+    let script = root().join("tests/readers/schema.py");
+    let mut command = Command::new(tool("CAROM_PYTHON"));
+    succeed(command.arg(script).args(["results", env!("CARGO_BIN_EXE_carom")]).arg(folder.path()));
+}
+
+#[test]
 #[ignore = "needs KaTeX: run bash .ci/test"]
 fn every_formula_of_every_gallery_model_is_read_by_katex() {
     let folder = tempfile::tempdir().unwrap();

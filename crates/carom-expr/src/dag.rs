@@ -107,6 +107,50 @@ impl Function {
         }
     }
 
+    /// Its arguments, as in `atan2(y, x)`.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// assert_eq!(Function::Atan2.arguments(), "y, x");
+    /// ```
+    pub fn arguments(self) -> &'static str {
+        match self {
+            Function::Atan2 => "y, x",
+            Function::Min | Function::Max => "a, b",
+            _ => "x",
+        }
+    }
+
+    /// Its value, in a few words.
+    ///
+    /// ```
+    /// # use carom_expr::*;
+    /// assert_eq!(Function::Log.meaning(), "natural logarithm, x > 0");
+    /// ```
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Function::Exp => "e to the power x",
+            Function::Log => "natural logarithm, x > 0",
+            Function::Sin => "sine, x in radians",
+            Function::Cos => "cosine, x in radians",
+            Function::Tan => "tangent, x in radians",
+            Function::Asin => "arcsine in [-π/2, π/2], -1 ≤ x ≤ 1",
+            Function::Acos => "arccosine in [0, π], -1 ≤ x ≤ 1",
+            Function::Atan => "arctangent in (-π/2, π/2)",
+            Function::Atan2 => "angle of the point (x, y) in (-π, π]",
+            Function::Sinh => "hyperbolic sine",
+            Function::Cosh => "hyperbolic cosine",
+            Function::Tanh => "hyperbolic tangent; a smooth step from -1 to 1",
+            Function::Asinh => "inverse of sinh",
+            Function::Acosh => "inverse of cosh, x ≥ 1",
+            Function::Atanh => "inverse of tanh, -1 < x < 1",
+            Function::Abs => "absolute value; a corner at 0",
+            Function::Sign => "-1 below zero, 1 above; a jump at 0",
+            Function::Min => "the smaller of two; as a gap, two walls",
+            Function::Max => "the larger of two",
+        }
+    }
+
     /// How many arguments it takes.
     ///
     /// ```

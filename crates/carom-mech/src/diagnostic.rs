@@ -213,7 +213,7 @@ fn show(c: char, out: &mut String) {
 }
 
 /// How many columns a text takes in a terminal: combining marks none, East Asian wide characters and emoji two.
-fn width_of(text: &str) -> usize {
+pub fn width_of(text: &str) -> usize {
     text.chars()
         .map(|c| match c as u32 {
             0x300..=0x36f

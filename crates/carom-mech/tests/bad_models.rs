@@ -107,6 +107,22 @@ fn every_bad_model_is_told_exactly_what_is_wrong() {
 }
 
 #[test]
+fn every_message_about_a_bad_model_is_explained_by_words_of_it() {
+    let mut paths = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_models"), &mut paths);
+    let mut explained = std::collections::HashSet::new();
+    for d in paths.iter().flat_map(|path| diagnose(path)) {
+        let families = carom_mech::mistakes::explain(&d.message);
+        assert!(!families.is_empty(), "no page behind: {}", d.message);
+        explained.extend(families.iter().map(|m| m.name));
+    }
+    // And no page is behind nothing.
+    for mistake in carom_mech::mistakes::mistakes() {
+        assert!(explained.contains(mistake.name), "{} explains no message", mistake.name);
+    }
+}
+
+#[test]
 fn every_bad_model_has_something_wrong_and_a_way_out() {
     let mut paths = Vec::new();
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_models"), &mut paths);

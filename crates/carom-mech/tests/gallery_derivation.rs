@@ -81,6 +81,7 @@ fn every_model_has_the_kind_of_dynamics_its_author_meant() {
             "kepler_wall",
             "pendulum_hamiltonian",
             "relativistic_hamiltonian",
+            "rolling_disk_hamiltonian",
         ];
         let found = match mechanics.dynamics {
             Dynamics::Degenerate(_) => "degenerate",

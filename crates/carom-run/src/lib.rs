@@ -54,6 +54,7 @@ mod batch;
 mod contact;
 mod dense;
 mod events;
+pub mod fields;
 pub mod figures;
 mod frame;
 mod impact;

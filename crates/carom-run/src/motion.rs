@@ -158,28 +158,47 @@ pub struct Stop {
 /// assert_eq!(StopReason::ImpactLimit.name(), "impact_limit");
 /// assert!(StopReason::StoppedByEvent.is_complete() && !StopReason::Squeezed.is_complete());
 /// ```
-#[allow(missing_docs)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum StopReason {
+    /// The end time was reached.
     #[default]
     Reached,
+    /// An event with `action = "stop"` fired.
     StoppedByEvent,
+    /// Infinitely many impacts in finite time, and no motion afterwards.
     ZenoWithoutContinuation,
+    /// One impact more than allowed.
     ImpactLimit,
+    /// One step more than allowed.
     StepLimit,
+    /// The equations have no unique solution, or the motion runs into a singularity.
     Singular,
+    /// The free space closed around the motion.
     Squeezed,
+    /// No impulse of a wall can stop the motion.
     WallNotEnforceable,
+    /// Both sides of a switching surface push towards it, and no combination slides.
     SlidingMode,
+    /// A reset left the state behind a wall or off a constraint.
     InconsistentReset,
+    /// The caller asked to stop.
     Interrupted,
+    /// A formula has no finite value.
     NotFinite,
 }
 
 impl StopReason {
+    /// All of them; the complete ones first.
+    #[rustfmt::skip]
+    pub const ALL: [StopReason; 12] = [
+        StopReason::Reached, StopReason::StoppedByEvent, StopReason::ZenoWithoutContinuation, StopReason::ImpactLimit,
+        StopReason::StepLimit, StopReason::Singular, StopReason::Squeezed, StopReason::WallNotEnforceable,
+        StopReason::SlidingMode, StopReason::InconsistentReset, StopReason::Interrupted, StopReason::NotFinite,
+    ];
+
     /// Its name in results.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             StopReason::Reached => "reached",
             StopReason::StoppedByEvent => "stopped_by_event",
@@ -193,6 +212,73 @@ impl StopReason {
             StopReason::InconsistentReset => "inconsistent_reset",
             StopReason::Interrupted => "interrupted",
             StopReason::NotFinite => "not_finite",
+        }
+    }
+
+    /// What it means, a sentence for the reference.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            StopReason::Reached => "The end time was reached.",
+            StopReason::StoppedByEvent => "An event with `action = \"stop\"` fired; the detail is its name.",
+            StopReason::ZenoWithoutContinuation => {
+                "Infinitely many impacts within a finite time, and where they accumulate walls and forces leave no motion."
+            }
+            StopReason::ImpactLimit => "The next impact would have been one more than `max_impacts`.",
+            StopReason::StepLimit => "The next step would have been one more than `max_steps`.",
+            StopReason::Singular => {
+                "The equations have no unique solution at this state: constraint rows became dependent, inertia vanished, or the \
+                 motion runs into a singularity such as 1/r at r = 0. The detail names what."
+            }
+            StopReason::Squeezed => {
+                "The space that the walls leave free closes while the motion in it still has kinetic energy: impacts follow \
+                 each other ever faster. The detail names the walls and the time at which they meet."
+            }
+            StopReason::WallNotEnforceable => {
+                "The motion arrives at a wall that no impulse can enforce: its normal vanishes there or depends on the constraint \
+                 rows, or what would have to be pushed has no inertia."
+            }
+            StopReason::SlidingMode => {
+                "Both sides of a corner of `abs`, `sign`, `min` or `max` push towards it, and no combination of them keeps \
+                 the motion on it."
+            }
+            StopReason::InconsistentReset => {
+                "The `set` of an event left the state behind a wall or off a constraint; the detail says by how much."
+            }
+            StopReason::Interrupted => "Ctrl-C, or the program that called. What was computed is there.",
+            StopReason::NotFinite => {
+                "A formula has no finite value here: the logarithm of a negative number, an overflow, a state that grows without \
+                 bound. The detail names the formula and its innermost part."
+            }
+        }
+    }
+
+    /// What to do about it; empty where nothing is to be done.
+    pub fn way_out(self) -> &'static str {
+        match self {
+            StopReason::Reached | StopReason::StoppedByEvent | StopReason::Interrupted => "",
+            StopReason::ZenoWithoutContinuation => {
+                "Look at the walls in the detail: do they meet there, or does a force pull through them?"
+            }
+            StopReason::ImpactLimit => {
+                "Raise `max_impacts` in [run] or by `--option max_impacts=N`. Impacts that become ever denser come from walls that \
+                 close, or from a ball at rest: then a restitution below 1 ends in contact."
+            }
+            StopReason::StepLimit => {
+                "Raise `max_steps`, end earlier, or loosen `tolerance`. Very many steps mean a stiff model: a warning says \
+                 which part."
+            }
+            StopReason::Singular => {
+                "Use coordinates that stay regular there, or a start that does not lead there; redundant rows can be left out."
+            }
+            StopReason::Squeezed => "End before that time, or keep the walls apart.",
+            StopReason::WallNotEnforceable => {
+                "Write the gap as a distance, with a slope where it is zero; give an inertia to what touches the wall."
+            }
+            StopReason::SlidingMode => "Replace the jump by a smooth one: `tanh(x/eps)` for `sign(x)`.",
+            StopReason::InconsistentReset => "Let `set` land on the constraints and at or above every gap.",
+            StopReason::NotFinite => {
+                "Keep the motion within the domain of the formula, by a wall or another start."
+            }
         }
     }
 
@@ -284,7 +370,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Its name in results.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Verdict::Ok => "ok",
             Verdict::Drift => "drift",

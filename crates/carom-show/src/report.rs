@@ -5,8 +5,10 @@
 //!
 //! Nothing here computes mechanics: every expression comes from [`Mechanics`], only sums such as W a + h are formed.
 
+pub mod chapter;
 mod code;
 pub mod document;
+mod fields;
 mod hamilton;
 mod html;
 mod impact;
@@ -25,6 +27,7 @@ use document::{Block, Document};
 use pen::Pen;
 
 pub use code::{c, rust, sympy};
+pub use fields::FIELDS;
 pub use json::json;
 
 /// A part of a report, by the name that `derive --part` knows.

@@ -61,7 +61,7 @@ static GALLERY: &[Entry] = gallery! {
         "elastic_pendulum_cartesian" "cart_double_pendulum" "spherical_pendulum"
     }
     "Constraints, rolling, rigid bodies" {
-        "bead_in_bowl" "slider_crank" "car_axis" "rolling_disk" "knife_edge" "chaplygin_sleigh" "spinning_top"
+        "bead_in_bowl" "slider_crank" "car_axis" "rolling_disk" "rolling_disk_hamiltonian" "knife_edge" "chaplygin_sleigh" "spinning_top"
         "rigid_body_quaternion"
     }
     "Walking" {

@@ -28,6 +28,7 @@ use batch::Rows;
 use carom_mech::{Diagnostic, Model};
 use carom_run::Batch;
 use carom_run::Options;
+use carom_run::fields::{Field, Kind};
 use choice::Choice;
 use cpu_time::ProcessTime;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -44,6 +45,16 @@ use vary::Variation;
 
 /// Random sweeps without `--count`.
 const DEFAULT_COUNT: u64 = 100;
+
+/// The fields of `carom sweep --json`.
+#[rustfmt::skip]
+pub static FIELDS: &[Field] = &[
+    Field::new("trajectories", Kind::Count, "how many there are in the table"),
+    Field::new("stops", Kind::CountByName("reason to stop, or \"invalid\""), "how many ended how"),
+    Field::new("threads", Kind::Count, "threads that simulated"),
+    Field::new("seconds", Kind::Number, "time for the simulations"),
+    Field::new("cpu_seconds", Kind::Number, "the same, summed over threads"),
+];
 
 /// Runs the command.
 ///

@@ -4,6 +4,7 @@ use super::scope::{Context, INPUT, MOMENTUM, PLANE, POSITION, TIME, VELOCITY};
 use super::{Checker, gaps};
 use crate::draft::{self, At};
 use crate::model::{Action, Direction, Event, Row, RowKind, Wall};
+use crate::schema;
 use crate::suggest::nearest;
 use carom_expr::Expr;
 
@@ -235,12 +236,12 @@ impl<'d> Checker<'d> {
                 let message = format!("event `{name}` never happens: `when` is constant");
                 self.error(formula.at, message, "it happens when the formula crosses zero; use what moves");
             }
-            let direction =
-                match self.choice("direction", event.direction.as_ref(), &["rising", "falling", "both"]) {
-                    Some("rising") => Direction::Rising,
-                    Some("falling") => Direction::Falling,
-                    _ => Direction::Both,
-                };
+            let words = schema::words("event.*", "direction");
+            let direction = match self.choice("direction", event.direction.as_ref(), words) {
+                Some("rising") => Direction::Rising,
+                Some("falling") => Direction::Falling,
+                _ => Direction::Both,
+            };
             let only_if = event.only_if.as_ref().map(|f| self.formula(f, &EVENT));
             let action = self.action(event);
             if let (Some((Some(when), _)), Some(action)) = (when, action)
@@ -256,7 +257,7 @@ impl<'d> Checker<'d> {
     fn action(&mut self, event: &'d draft::Event) -> Option<Action> {
         let name = &event.name.text;
         let set = event.set.as_ref().map(|list| self.reset(list));
-        let action = self.choice("action", event.action.as_ref(), &["record", "stop", "set"]);
+        let action = self.choice("action", event.action.as_ref(), schema::words("event.*", "action"));
         match (action, set) {
             (None | Some("set"), Some(set)) => set.map(Action::Set),
             (None | Some("record"), None) => Some(Action::Record),

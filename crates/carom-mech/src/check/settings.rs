@@ -4,15 +4,13 @@ use super::Checker;
 use super::scope::{Context, INPUT, Meaning, POSITION, TIME};
 use crate::draft::{self, Formula, Word};
 use crate::model::{ImpactOrder, Method, Point, RunSettings, View};
+use crate::schema::{self, Shape};
 use crate::suggest::nearest;
 
 const SETTING: Context = Context::new("a run setting", 0, "run settings are made of parameters");
 const POINT: Context =
     Context::new("a point", POSITION | TIME | INPUT, "a point depends on coordinates and the time only");
 const RANGE: Context = Context::new("the visible range", 0, "the range is made of parameters");
-
-/// Finest and coarsest tolerance.
-const TOLERANCE: std::ops::RangeInclusive<f64> = 1e-16..=1e-2;
 
 impl<'d> Checker<'d> {
     /// The `[run]` table and its start time.
@@ -45,11 +43,20 @@ impl<'d> Checker<'d> {
         }
         if let Some(formula) = find("tolerance") {
             match self.number(formula, &SETTING) {
-                Some(tolerance) if TOLERANCE.contains(&tolerance) => settings.tolerance = tolerance,
                 Some(tolerance) => {
-                    let message = format!("the tolerance {tolerance} is out of range");
-                    self.error(formula.at, message, "it lies between 1e-16 and 1e-2");
-                    fine = false;
+                    let bounds = schema::entry("run", "tolerance").map(|e| e.shape);
+                    match bounds {
+                        Some(Shape::Between(least, most)) if !(least..=most).contains(&tolerance) => {
+                            let message = format!("the tolerance {tolerance} is out of range");
+                            self.error(
+                                formula.at,
+                                message,
+                                format!("it lies between {least:e} and {most:e}"),
+                            );
+                            fine = false;
+                        }
+                        _ => settings.tolerance = tolerance,
+                    }
                 }
                 None => fine = false,
             }
@@ -67,7 +74,7 @@ impl<'d> Checker<'d> {
             }
         }
         if let Some(formula) = find("impact_order") {
-            match self.choice("impact_order", Some(&as_word(formula)), &["simultaneous", "sequential"]) {
+            match self.choice("impact_order", Some(&as_word(formula)), schema::words("run", "impact_order")) {
                 Some("sequential") => settings.impact_order = ImpactOrder::Sequential,
                 Some(_) => {}
                 None => fine = false,
@@ -84,7 +91,7 @@ impl<'d> Checker<'d> {
     ) -> bool {
         let chosen = match method {
             None => Some("taylor"),
-            Some(formula) => self.choice("method", Some(&as_word(formula)), &["taylor", "rk4"]),
+            Some(formula) => self.choice("method", Some(&as_word(formula)), schema::words("run", "method")),
         };
         let size = match step {
             None => None,

@@ -99,7 +99,7 @@ impl Reader {
     fn unknown_top(&mut self, root: &Table, key: &Key, value: &Value) {
         let name = &key.text;
         // A key whose table was forgotten.
-        let home = schema::schema().iter().find(|e| e.key == name && !e.table.is_empty());
+        let home = schema::schema().iter().find(|e| e.key == name && !["", "input.*"].contains(&e.table));
         let hint = match (nearest(name, schema::keys("")), home) {
             (Some(near), _) => format!("did you mean `{near}`?"),
             (None, Some(entry)) => format!("it belongs into [{}]", shown(entry.table.trim_end_matches(".*"))),
@@ -291,7 +291,7 @@ impl Reader {
 
     fn table_input(&mut self, name: &Key, table: &Table) -> Signal {
         let sample = "u = { file = \"u.csv\", column = \"u\" }";
-        let keys = ["file", "column", "time", "interpolate"];
+        let keys: Vec<&str> = schema::keys("input.*").collect();
         let (mut file, mut column, mut time, mut interpolate) = (None, None, None, None);
         for (key, value) in &table.entries {
             match key.text.as_str() {
@@ -303,7 +303,8 @@ impl Reader {
                 }
                 _ => {
                     let alias = ["interpolation", "method", "kind", "interp"].contains(&key.text.as_str());
-                    let near = if alias { Some("interpolate") } else { nearest(&key.text, keys) };
+                    let near =
+                        if alias { Some("interpolate") } else { nearest(&key.text, keys.iter().copied()) };
                     let hint = match near {
                         Some(near) => format!("did you mean `{near}`?"),
                         None => format!("keys are {}", keys.join(", ")),

@@ -1,8 +1,13 @@
 //! Hamiltonian models, and the other side of the Legendre transform.
+//!
+//! The implicit form of a Hamiltonian model, ṗ + ∂H/∂q − Q ∈ Δ°, q̇ = ∂H/∂p ∈ Δ, comes from Hamilton's principle in phase
+//! space; at an impact its boundary terms are p·δq − H δτ: nothing there asks for a Lagrangian.
 
-use super::pen::{Pen, clean};
+use super::document::Formula;
+use super::pen::{Pen, clean, whole};
 use super::smooth::{forces, matrix, multipliers};
-use carom_mech::{Dynamics, Form, HamiltonianDynamics};
+use carom_expr::Expr;
+use carom_mech::{Dynamics, Form, HamiltonianDynamics, RowMechanics};
 
 /// H and the forces beside it.
 pub fn hamiltonian(pen: &mut Pen<'_>, h: &HamiltonianDynamics) {
@@ -45,6 +50,63 @@ pub fn principle(pen: &mut Pen<'_>, h: &HamiltonianDynamics) {
         list.extend(pen.equation(pen.rate(coordinate.momentum), "=", right));
     }
     pen.equations(list);
+}
+
+/// The Hamilton–d'Alembert form on (q, p), and the jumps that belong to it.
+pub fn implicit(pen: &mut Pen<'_>, h: &HamiltonianDynamics) {
+    let mechanics = pen.mechanics;
+    pen.heading(1, "Implicit form");
+    pen.say("On (‹q›, ‹p›), without asking that ‹q̇ = ∂Ⓗ/∂p|\\dot q = \\partial Ⓗ/\\partial p› can be solved for ‹p› (Hamilton’s principle in phase space with displacements ‹δq ∈ Δ|\\delta q\\in\\Delta›, which varies ‹q› and ‹p› independently):");
+    if mechanics.rows.is_empty() {
+        pen.law(r"ṗ + ∂Ⓗ/∂q − Ⓠ = 0,   q̇ = ∂Ⓗ/∂p|\dot p + \frac{\partial Ⓗ}{\partial q} - Ⓠ = 0,\qquad \dot q = \frac{\partial Ⓗ}{\partial p}");
+        pen.say("Without constraint rows ‹Δ|\\Delta› is everything and ‹Δ° = 0|\\Delta^{\\circ} = 0›.");
+    } else {
+        pen.law(r"ṗ + ∂Ⓗ/∂q − Ⓠ ∈ Δ°,   q̇ = ∂Ⓗ/∂p ∈ Δ|\dot p + \frac{\partial Ⓗ}{\partial q} - Ⓠ \in \Delta^{\circ},\qquad \dot q = \frac{\partial Ⓗ}{\partial p} \in \Delta");
+        if mechanics.rows.iter().any(|r| !pen.is_zero(r.drift)) {
+            pen.say("The rows have a part ‹b› without velocities, so ‹∂Ⓗ/∂p ∈ Δ|\\partial Ⓗ/\\partial p\\in\\Delta› reads ‹Ⓐ ∂Ⓗ/∂p + b = 0|Ⓐ\\,\\partial Ⓗ/\\partial p + b = 0›.");
+        }
+    }
+    pen.say("For this model:");
+    let multipliers = multipliers(pen);
+    let mut list = Vec::new();
+    for (slot, &i) in mechanics.free.iter().enumerate() {
+        let coordinate = &mechanics.model.coordinates[i];
+        // ṗ + ∂H/∂q − Q on the left, a combination of the rows on the right.
+        let rate = pen.rate(coordinate.momentum);
+        let rate = pen.symbol(&rate);
+        let force = pen.negative(h.force[slot]);
+        let left = pen.dag.sum(&[rate, force]);
+        let parts: Vec<Expr> = mechanics
+            .rows
+            .iter()
+            .zip(&multipliers)
+            .map(|(row, &mu)| pen.dag.mul(mu, row.normal[slot]))
+            .collect();
+        let right = pen.dag.sum(&parts);
+        list.push(whole(pen.formula(left), "=", pen.formula(right)));
+    }
+    for row in &mechanics.rows {
+        let flow = velocity_along(pen, row, &h.velocity);
+        list.push(whole(pen.formula(flow), "=", Formula::pair("0")));
+    }
+    pen.equations(list);
+    if mechanics.walls.is_empty() {
+        return;
+    }
+    pen.say("At an impact the boundary terms of the same principle, ‹[p]·δq − [Ⓗ] δτ|[p]\\cdot\\delta q - [Ⓗ]\\,\\delta\\tau›, are terms of ‹Ⓗ›, and no Lagrangian is needed:");
+    if mechanics.rows.is_empty() {
+        pen.law(r"[p] ∈ (T∂Q)°,   [Ⓗ] = −# @_t|[p] \in (T\partial Q)^{\circ},\qquad [Ⓗ] = -#\,@_t");
+    } else {
+        pen.law(r"[p] ∈ (T∂Q)° + Δ°,   [Ⓗ] = −# @_t − μ·b,   ∂Ⓗ/∂p at p⁺ ∈ Δ|[p] \in (T\partial Q)^{\circ} + \Delta^{\circ},\qquad [Ⓗ] = -#\,@_t - \mu\cdot b,\qquad \frac{\partial Ⓗ}{\partial p}(q, p^{+}, t) \in \Delta");
+    }
+}
+
+/// Σ A_k v_k + b.
+pub fn velocity_along(pen: &mut Pen<'_>, row: &RowMechanics, velocity: &[Expr]) -> Expr {
+    let mut parts: Vec<Expr> = row.normal.iter().zip(velocity).map(|(&a, &v)| pen.dag.mul(a, v)).collect();
+    parts.push(row.drift);
+    let sum = pen.dag.sum(&parts);
+    pen.dag.simplify(sum)
 }
 
 /// The Legendre transform, hyperregularity, and Hamilton's equations of a Lagrangian model (or the reverse).

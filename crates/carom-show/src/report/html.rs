@@ -61,7 +61,7 @@ pub fn render(document: &Document) -> String {
 }
 
 /// A web font with these characters. Without it, the browser's own font for mathematics is used.
-fn font(characters: &BTreeSet<char>) -> String {
+pub fn font(characters: &BTreeSet<char>) -> String {
     let Some(tables) = font::subset(FONT, characters) else { return String::new() };
     let data = woff::base64(&woff::file(&tables));
     format!("@font-face{{font-family:carom-math;src:url(data:font/woff;base64,{data}) format(\"woff\")}}\n")

@@ -1,11 +1,12 @@
 //! Impacts: from the action, split at the impact time, to the law, and its solution for each wall of the model.
 
 use super::document::{Formula, Inline, inlines};
+use super::hamilton::velocity_along;
 use super::pen::{Pen, quoted, whole};
 use super::rows::{one_form, one_form_equation};
 use super::smooth::multipliers;
 use carom_expr::Expr;
-use carom_mech::{Dynamics, Form, WallMechanics};
+use carom_mech::{Dynamics, Form, HamiltonianDynamics, WallMechanics};
 
 /// The law, and every wall.
 pub fn walls(pen: &mut Pen<'_>) {
@@ -44,11 +45,21 @@ fn law(pen: &mut Pen<'_>) {
         integrand.0, integrand.1
     ));
     pen.say("Vary the path on both legs, ‹q + εη|q + \\varepsilon\\eta›, and the time of impact, ‹τ + ε δτ|\\tau + \\varepsilon\\,\\delta\\tau›. Leibniz’ rule gives a term for each moved limit, integration by parts one for the ends of the legs:");
-    pen.law(r"δ𝒜 = ∫ (Euler–Lagrange)·η dt + p⁻·η⁻ − p⁺·η⁺ + (Ⓛ⁻ − Ⓛ⁺) δτ|\delta\mathcal{A} = \int(\text{Euler–Lagrange})\cdot\eta\,dt + p^{-}\cdot\eta^{-} - p^{+}\cdot\eta^{+} + (Ⓛ^{-} - Ⓛ^{+})\,\delta\tau");
+    if hamiltonian {
+        pen.law(r"δ𝒜 = ∫ (Hamilton) dt + p⁻·η⁻ − p⁺·η⁺ + ((p·q̇ − Ⓗ)⁻ − (p·q̇ − Ⓗ)⁺) δτ|\delta\mathcal{A} = \int(\text{Hamilton})\,dt + p^{-}\cdot\eta^{-} - p^{+}\cdot\eta^{+} + \bigl((p\cdot\dot q - Ⓗ)^{-} - (p\cdot\dot q - Ⓗ)^{+}\bigr)\,\delta\tau");
+    } else {
+        pen.law(r"δ𝒜 = ∫ (Euler–Lagrange)·η dt + p⁻·η⁻ − p⁺·η⁺ + (Ⓛ⁻ − Ⓛ⁺) δτ|\delta\mathcal{A} = \int(\text{Euler–Lagrange})\cdot\eta\,dt + p^{-}\cdot\eta^{-} - p^{+}\cdot\eta^{+} + (Ⓛ^{-} - Ⓛ^{+})\,\delta\tau");
+    }
     pen.say("Inside the legs ‹η|\\eta› is arbitrary, so the equations of motion hold before and after the impact. At the impact the two ‹η|\\eta› differ, because the legs meet at the moved time; what they have in common is the displacement of the point of impact:");
     pen.law(r"δq = η⁻ + v⁻ δτ = η⁺ + v⁺ δτ|\delta q = \eta^{-} + v^{-}\,\delta\tau = \eta^{+} + v^{+}\,\delta\tau");
-    pen.say("Insert ‹η^± = δq − v^± δτ|\\eta^{\\pm} = \\delta q - v^{\\pm}\\,\\delta\\tau›. With ‹Ⓔ = p·v − Ⓛ|Ⓔ = p\\cdot v - Ⓛ› and ‹[x] = x⁺ − x⁻|[x] = x^{+} - x^{-}› the boundary terms that remain are");
-    pen.law(r"[p]·δq − [Ⓔ] δτ = 0|[p]\cdot\delta q - [Ⓔ]\,\delta\tau = 0");
+    let inserted = "Insert ‹η^± = δq − v^± δτ|\\eta^{\\pm} = \\delta q - v^{\\pm}\\,\\delta\\tau›.";
+    if hamiltonian {
+        pen.say(&format!("{inserted} The terms ‹p·v|p\\cdot v› cancel. With ‹[x] = x⁺ − x⁻|[x] = x^{{+}} - x^{{-}}› the boundary terms that remain are"));
+        pen.law(r"[p]·δq − [Ⓗ] δτ = 0|[p]\cdot\delta q - [Ⓗ]\,\delta\tau = 0");
+    } else {
+        pen.say(&format!("{inserted} With ‹Ⓔ = p·v − Ⓛ|Ⓔ = p\\cdot v - Ⓛ› and ‹[x] = x⁺ − x⁻|[x] = x^{{+}} - x^{{-}}› the boundary terms that remain are"));
+        pen.law(r"[p]·δq − [Ⓔ] δτ = 0|[p]\cdot\delta q - [Ⓔ]\,\delta\tau = 0");
+    }
     if has_rows(pen) {
         pen.say("for all admissible variations: the moved point of impact lies on the wall, and the displacement respects the rows,");
         pen.law(r"n·δq + @_t δτ = 0,   Ⓐ δq + b δτ = 0|n\cdot\delta q + @_t\,\delta\tau = 0,\qquad Ⓐ\,\delta q + b\,\delta\tau = 0");
@@ -65,7 +76,11 @@ fn law(pen: &mut Pen<'_>) {
         tangent,
         "One more, with ‹δτ = 1|\\delta\\tau = 1›, moves the time of impact: it fixes how the energy changes.",
     ]);
-    if has_rows(pen) {
+    if hamiltonian && has_rows(pen) {
+        pen.law(r"[p] = # n + Ⓐᵀμ,   [Ⓗ] = −# @_t − μ·b,   Ⓐ ∂Ⓗ/∂p(p⁺) + b = 0,   # > 0|[p] = #\,n + Ⓐ^{\top}\mu,\qquad [Ⓗ] = -#\,@_t - \mu\cdot b,\qquad Ⓐ\,\frac{\partial Ⓗ}{\partial p}(q, p^{+}, t) + b = 0,\qquad # > 0");
+    } else if hamiltonian {
+        pen.law(r"[p] = # n,   [Ⓗ] = −# @_t,   # > 0|[p] = #\,n,\qquad [Ⓗ] = -#\,@_t,\qquad # > 0");
+    } else if has_rows(pen) {
         pen.law(r"[p] = # n + Ⓐᵀμ,   [Ⓔ] = −# @_t − μ·b,   Ⓐ v⁺ + b = 0,   # > 0|[p] = #\,n + Ⓐ^{\top}\mu,\qquad [Ⓔ] = -#\,@_t - \mu\cdot b,\qquad Ⓐ\,v^{+} + b = 0,\qquad # > 0");
     } else {
         pen.law(r"[p] = # n,   [Ⓔ] = −# @_t,   # > 0|[p] = #\,n,\qquad [Ⓔ] = -#\,@_t,\qquad # > 0");
@@ -80,12 +95,22 @@ fn solution(pen: &mut Pen<'_>) {
         return;
     }
     if mechanics.quadratic {
-        let s = if has_rows(pen) {
+        let hamiltonian = matches!(mechanics.dynamics, Dynamics::Hamiltonian(_));
+        let s = if hamiltonian && has_rows(pen) {
+            r"S = Ⓗ_pp − Ⓗ_pp Ⓐᵀ(Ⓐ Ⓗ_pp Ⓐᵀ)⁻¹ Ⓐ Ⓗ_pp|S = Ⓗ_{pp} - Ⓗ_{pp}Ⓐ^{\top}\bigl(Ⓐ\,Ⓗ_{pp}Ⓐ^{\top}\bigr)^{-1}Ⓐ\,Ⓗ_{pp}"
+        } else if hamiltonian {
+            r"S = Ⓗ_pp|S = Ⓗ_{pp}"
+        } else if has_rows(pen) {
             r"S = Z (ZᵀⓌZ)⁻¹ Zᵀ|S = Z\,(Z^{\top}ⓌZ)^{-1}Z^{\top}"
         } else {
             r"S = Ⓦ⁻¹|S = Ⓦ^{-1}"
         };
-        pen.say(&format!("The kinetic energy is quadratic, so ‹[p] = Ⓦ [v]|[p] = Ⓦ[v]›. The jump ‹[v] = # S n|[v] = #\\,S n› with ‹{s}› satisfies the momentum condition{} for every ‹#|#›; the energy condition becomes a quadratic equation with one root to reject:", if has_rows(pen) { " and the rows" } else { "" }));
+        let quadratic = if hamiltonian {
+            "‹Ⓗ› is quadratic in ‹p›, so ‹[v] = Ⓗ_pp [p]|[v] = Ⓗ_{pp}[p]›."
+        } else {
+            "The kinetic energy is quadratic, so ‹[p] = Ⓦ [v]|[p] = Ⓦ[v]›."
+        };
+        pen.say(&format!("{quadratic} The jump ‹[v] = # S n|[v] = #\\,S n› with ‹{s}› satisfies the momentum condition{} for every ‹#|#›; the energy condition becomes a quadratic equation with one root to reject:", if has_rows(pen) { " and the rows" } else { "" }));
         pen.law(r"# (@̇⁻ + ½ # n·S n) = 0   ⟹   # = −2 @̇⁻/(n·S n),   @̇⁺ = −@̇⁻|#\Bigl(\dot{@}^{-} + \tfrac12\,#\,n\cdot S n\Bigr) = 0 \quad\Longrightarrow\quad # = -\frac{2\,\dot{@}^{-}}{n\cdot S n},\qquad \dot{@}^{+} = -\dot{@}^{-}");
         pen.say("Approaching means ‹@̇⁻ < 0|\\dot{@}^{-} < 0›, so this root is positive. With restitution ‹e› the factor 2 becomes ‹1 + e› and ‹@̇⁺ = −e @̇⁻|\\dot{@}^{+} = -e\\,\\dot{@}^{-}›; the impact then also absorbs ‹(1 − e²)(@̇⁻)²/(2 n·S n)|(1 - e^2)(\\dot{@}^{-})^2/(2\\,n\\cdot S n)›.");
     } else {
@@ -165,14 +190,32 @@ fn conditions(pen: &mut Pen<'_>, wall: &WallMechanics, normal: &Formula) {
         let right = pen.combination(&parts, true);
         rows.push(vec![inlines(if slot == 0 { space } else { "" }), math(equal(&left, &right))]);
     }
-    let energy = pen.pair(r"Ⓔ⁺ − Ⓔ⁻|Ⓔ^{+} - Ⓔ^{-}");
+    let energy = match mechanics.dynamics {
+        Dynamics::Hamiltonian(_) => pen.pair(r"Ⓗ⁺ − Ⓗ⁻|Ⓗ^{+} - Ⓗ^{-}"),
+        _ => pen.pair(r"Ⓔ⁺ − Ⓔ⁻|Ⓔ^{+} - Ⓔ^{-}"),
+    };
     let mut parts = vec![(pen.negative(wall.gap_t), impulse.clone())];
     for (row, mu) in mechanics.rows.iter().zip(&labels) {
         parts.push((pen.negative(row.drift), mu.clone()));
     }
     let right = pen.combination(&parts, true);
     rows.push(vec![inlines("energy"), math(equal(&energy, &right))]);
+    let after = match &mechanics.dynamics {
+        Dynamics::Hamiltonian(h) => Some(velocity_after(pen, h)),
+        _ => None,
+    };
     for (r, row) in mechanics.rows.iter().enumerate() {
+        if let Some(velocity) = &after {
+            let flow = velocity_along(pen, row, velocity);
+            let name = if r == 0 {
+                "‹∂Ⓗ/∂p⁺ ∈ Δ|\\partial Ⓗ/\\partial p^{+} \\in \\Delta›"
+            } else {
+                ""
+            };
+            let name = pen.letters(name);
+            rows.push(vec![inlines(&name), math(equal(&pen.formula(flow), &Formula::pair("0")))]);
+            continue;
+        }
         let parts: Vec<(Expr, Formula)> = mechanics
             .free
             .iter()
@@ -193,6 +236,17 @@ fn conditions(pen: &mut Pen<'_>, wall: &WallMechanics, normal: &Formula) {
     rows.push(vec![inlines("a wall only pushes"), math(sign)]);
     pen.say("The law for this wall, line by line:");
     pen.table(&["condition", "for this model"], rows);
+}
+
+/// ∂H/∂p at the momenta after the impact.
+fn velocity_after(pen: &mut Pen<'_>, h: &HamiltonianDynamics) -> Vec<Expr> {
+    let mut marked = Vec::new();
+    for coordinate in &pen.mechanics.model.coordinates {
+        let p = pen.formula(coordinate.momentum);
+        let after = pen.marked(&p, true);
+        marked.push((coordinate.momentum, pen.symbol(&after)));
+    }
+    pen.dag.substitute_all(&h.velocity, &marked)
 }
 
 /// The closed form of the law.
@@ -273,7 +327,7 @@ fn hybrid(pen: &mut Pen<'_>, wall: &WallMechanics) {
     let restitution = pen.factor(wall.restitution);
     let elastic = pen.dag.is_one(wall.restitution);
     pen.say("As a hybrid system: guard ‹{@ = 0, @̇ < 0}|\\{@ = 0,\\ \\dot{@} < 0\\}›, and the reset");
-    if mechanics.quadratic {
+    if mechanics.quadratic && !matches!(mechanics.dynamics, Dynamics::Hamiltonian(_)) {
         let factor = if elastic {
             Formula::pair("2")
         } else {

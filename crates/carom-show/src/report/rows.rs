@@ -167,8 +167,8 @@ pub fn drives(pen: &mut Pen<'_>) {
 /// The Lagrange–d'Alembert–Pontryagin form on (q, v, p).
 pub fn implicit(pen: &mut Pen<'_>) {
     let mechanics = pen.mechanics;
-    if matches!(mechanics.dynamics, Dynamics::Hamiltonian(_)) {
-        return;
+    if let Dynamics::Hamiltonian(h) = &mechanics.dynamics {
+        return super::hamilton::implicit(pen, h);
     }
     pen.heading(1, "Implicit form");
     pen.say("On (‹q›, ‹v›, ‹p›) together, without asking that ‹p = ∂Ⓛ/∂v|p = \\partial Ⓛ/\\partial v› can be solved for ‹v› (the Lagrange–d’Alembert–Pontryagin principle, which varies ‹q›, ‹v› and ‹p› independently):");

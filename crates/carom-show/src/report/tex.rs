@@ -248,8 +248,9 @@ impl<'a> Reader<'a> {
             r"\sqrt" => Node::Root(Box::new(self.argument())),
             r"\dot" => Node::Accent(Box::new(self.argument()), '˙'),
             r"\ddot" => Node::Accent(Box::new(self.argument()), '¨'),
+            r"\tilde" => Node::Accent(Box::new(self.argument()), '~'),
             r"\text" => Node::Text(self.words()),
-            r"\mathrm" => name(&self.words(), Class::Ordinary),
+            r"\mathrm" | r"\mathsf" => name(&self.words(), Class::Ordinary),
             r"\operatorname" => name(&self.words(), Class::Operator),
             r"\mathcal" => Node::Name {
                 text: self.words().chars().map(script).collect(),
@@ -405,6 +406,7 @@ fn command(token: &str) -> Node {
         r"\pm" => sign('±', Binary),
         r"\ast" => sign('∗', Ordinary),
         r"\circ" => sign('∘', Ordinary),
+        r"\dots" => sign('…', Ordinary),
         r"\top" => sign('⊤', Ordinary),
         r"\perp" => sign('⊥', Ordinary),
         r"\ge" => sign('≥', Relation),

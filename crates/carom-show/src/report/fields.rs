@@ -1,0 +1,66 @@
+//! Every field of the derivation in JSON, and what it means; see [`carom_run::fields`].
+
+use carom_run::fields::{Field, Kind};
+
+const ENERGIES: &str = "unless the model is given by energies or bodies";
+const HAMILTONIAN: &str = "in Hamiltonian models";
+const LAGRANGIAN: &str = "in Lagrangian models";
+
+/// The fields of `carom derive --json`, in the order in which they are written.
+#[rustfmt::skip]
+pub static FIELDS: &[Field] = &[
+    Field::new("name", Kind::Text, "name of the model"),
+    Field::new("coordinates", Kind::Texts, "all coordinates, in the order of the model"),
+    Field::new("free", Kind::Texts, "the coordinates that are not driven; vectors and matrices below have an entry for each"),
+    Field::new("driven", Kind::FormulaByName("driven coordinate"), "the prescribed motions"),
+    Field::new("parameters", Kind::NumberByName("parameter"), "values of the parameters"),
+    Field::new("kinetic", Kind::Formula, "T").absent(ENERGIES),
+    Field::new("potential", Kind::Formula, "V").absent(ENERGIES),
+    Field::new("lagrangian", Kind::Formula, "L(q, q', t)").null("where a Hamiltonian model has none in closed form"),
+    Field::new("momenta", Kind::FormulaByName("momentum"), "p = ∂L/∂q'"),
+    Field::new("hamiltonian", Kind::Formula, "E = p·q' - L as a function of velocities, or H(q, p, t) of a Hamiltonian model"),
+    Field::new("hamiltonian_of_momenta", Kind::Formula, "H(q, p, t)").absent("in Hamiltonian models, null without a closed form"),
+    Field::new("energy", Kind::Formula, "T + V"),
+    Field::new("energy_rate", Kind::Formula, "dE/dt along the motion"),
+    Field::new("mass_matrix", Kind::Matrix, "W = ∂²L/∂q'∂q'").absent(HAMILTONIAN),
+    Field::new("bias", Kind::Formulas, "h: W q'' + h = Q + Aᵀμ").absent(HAMILTONIAN),
+    Field::new("velocity", Kind::Formulas, "∂H/∂p").absent(LAGRANGIAN),
+    Field::new("force", Kind::Formulas, "-∂H/∂q + Q").absent(LAGRANGIAN),
+    Field::new("inverse_mass_matrix", Kind::Matrix, "∂²H/∂p∂p").absent(LAGRANGIAN),
+    Field::new("generalized_force", Kind::Formulas, "Q: forces that no potential describes"),
+    Field::new("conditions", Kind::Records, "hidden constraints of a degenerate Lagrangian").absent("elsewhere"),
+    Field::new("conditions[].name", Kind::Text, "where it comes from"),
+    Field::new("conditions[].condition", Kind::Formula, "what vanishes"),
+    Field::new("quadratic", Kind::Flag, "is the kinetic energy quadratic in the velocities?"),
+    Field::new("hyperregular", Kind::Formula, "det W, or det ∂²H/∂p∂p: both sides describe the same motion where it is not zero").null("where it is too long"),
+    Field::new("constraints", Kind::Records, "the constraint rows A q' + b = 0"),
+    Field::new("constraints[].name", Kind::Text, "name of the row"),
+    Field::new("constraints[].kind", Kind::Word(&["holonomic", "nonholonomic"]), "on positions, or on velocities"),
+    Field::new("constraints[].c", Kind::Formula, "c(q, t)").null("for nonholonomic rows"),
+    Field::new("constraints[].A", Kind::Formulas, "the row of A"),
+    Field::new("constraints[].b", Kind::Formula, "b"),
+    Field::new("constraints[].gamma", Kind::Formula, "γ: A q'' + γ = 0"),
+    Field::new("distribution", Kind::Matrix, "a basis of the velocities that the rows allow, one vector per row").null("where it is too long"),
+    Field::new("accelerations", Kind::Formulas, "q'' in closed form").null("where it is too long"),
+    Field::new("walls", Kind::Records, "the walls and their impact laws"),
+    Field::new("walls[].name", Kind::Text, "name of the wall"),
+    Field::new("walls[].gap", Kind::Formula, "φ(q, t)"),
+    Field::new("walls[].normal", Kind::Formulas, "n = ∂φ/∂q"),
+    Field::new("walls[].gap_t", Kind::Formula, "∂φ/∂t"),
+    Field::new("walls[].gap_rate", Kind::Formula, "dφ/dt"),
+    Field::new("walls[].restitution", Kind::Formula, "e"),
+    Field::new("walls[].impact_law", Kind::Formula, "the law in symbols; [x] is the jump of x"),
+    Field::new("walls[].impact_solution", Kind::Object, "the law solved for this wall alone").null("where there is no short closed form"),
+    Field::new("walls[].impact_solution.inverse_mass", Kind::Formula, "n·S n"),
+    Field::new("walls[].impact_solution.direction", Kind::Formulas, "S n: the direction in which velocities jump"),
+    Field::new("walls[].impact_solution.impulse", Kind::Formula, "λ"),
+    Field::new("walls[].impact_solution.reaction_impulse", Kind::Formulas, "impulses of the rows"),
+    Field::new("walls[].impact_solution.velocity_after", Kind::Formulas, "velocities just after"),
+    Field::new("walls[].impact_solution.momentum_after", Kind::Formulas, "momenta just after"),
+    Field::new("outputs", Kind::FormulaByName("output"), "the signals of [output]"),
+    Field::new("left_out", Kind::Records, "closed forms that are null above"),
+    Field::new("left_out[].what", Kind::Text, "which field"),
+    Field::new("left_out[].reason", Kind::Text, "why"),
+    Field::new("warnings", Kind::Texts, "what a reader should know"),
+    Field::new("derive_seconds", Kind::Number, "how long the derivation took"),
+];
