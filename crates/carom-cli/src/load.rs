@@ -5,6 +5,7 @@ use crate::args::{ModelArgs, SampleArgs, SimulateArgs};
 use crate::failure::Failure;
 use crate::paint::Paint;
 use crate::terminal;
+use carom::expr::nearest;
 use carom::gallery;
 use carom_mech::{Diagnostic, Draft, Model};
 use std::io::Read;
@@ -185,30 +186,8 @@ pub fn suggestion<'a>(typed: &str, names: &[&'a str]) -> Option<&'a str> {
     if let Some(name) = names.iter().find(|n| **n == typed) {
         return Some(name);
     }
-    let near = names.iter().map(|n| (distance(&typed, n), *n)).min()?;
-    if near.0 <= typed.chars().count() / 3 {
-        return Some(near.1);
-    }
-    names.iter().find(|n| typed.len() >= 3 && n.contains(&typed)).copied()
-}
-
-/// Edit distance: insertions, deletions, substitutions, and swaps of neighbours.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let changed = usize::from(a[i - 1] != b[j - 1]);
-            let mut best = (rows[i - 1][j - 1] + changed).min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
+    let begun = || names.iter().find(|n| typed.len() >= 3 && n.contains(&typed)).copied();
+    nearest(&typed, names.iter().copied()).or_else(begun)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Derivatives and substitution, both as loops over ascending handles.
 
+use crate::FastMap;
 use crate::dag::{Dag, Expr, Function, Node, Symbol};
-use crate::hash::FastMap;
 use crate::number::Rational;
 
 impl Dag {

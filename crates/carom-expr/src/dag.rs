@@ -7,9 +7,10 @@
 //!   interned, so the same formulas give the same DAG whatever was computed in between.
 //! * Folding is local and exact. It may remove a removable singularity (`x/x → 1`), never add one.
 
-use crate::hash::{FastMap, Mix};
+use crate::FastMap;
 use crate::measure;
 use crate::number::Rational;
+use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
 /// A handle to an expression of one [`Dag`]. Equal handles mean equal expressions.
@@ -572,39 +573,39 @@ fn same(a: &Node, b: &Node) -> bool {
 }
 
 fn hash(node: &Node) -> u32 {
-    let mut mix = Mix::default();
+    let mut hasher = FxHasher::default();
     match node {
         Node::Number(r) => {
-            mix.word(1);
-            r.hash(&mut mix);
+            hasher.write_u64(1);
+            r.hash(&mut hasher);
         }
-        Node::Float(x) => mix.word(x.to_bits()),
-        Node::Constant(c) => mix.word(2 + *c as u64),
-        Node::Symbol(s) => mix.word(!u64::from(s.0)),
+        Node::Float(x) => hasher.write_u64(x.to_bits()),
+        Node::Constant(c) => hasher.write_u64(2 + *c as u64),
+        Node::Symbol(s) => hasher.write_u64(!u64::from(s.0)),
         Node::Sum(c, terms) => {
-            mix.word(5);
-            c.hash(&mut mix);
+            hasher.write_u64(5);
+            c.hash(&mut hasher);
             for (c, e) in terms.iter() {
-                mix.word(u64::from(e.0));
-                c.hash(&mut mix);
+                hasher.write_u64(u64::from(e.0));
+                c.hash(&mut hasher);
             }
         }
         Node::Product(c, factors) => {
-            mix.word(6);
-            c.hash(&mut mix);
+            hasher.write_u64(6);
+            c.hash(&mut hasher);
             for (e, n) in factors.iter() {
-                mix.word(u64::from(e.0));
-                n.hash(&mut mix);
+                hasher.write_u64(u64::from(e.0));
+                n.hash(&mut hasher);
             }
         }
         Node::Power(b, n) => {
-            mix.word(7);
-            mix.word(u64::from(b.0) << 32 | u64::from(n.0));
+            hasher.write_u64(7);
+            hasher.write_u64(u64::from(b.0) << 32 | u64::from(n.0));
         }
         Node::Function(f, args) => {
-            mix.word(8 + *f as u64);
-            args.iter().for_each(|a| mix.word(u64::from(a.0)));
+            hasher.write_u64(8 + *f as u64);
+            args.iter().for_each(|a| hasher.write_u64(u64::from(a.0)));
         }
     }
-    (mix.finish() >> 16) as u32
+    hasher.finish() as u32
 }

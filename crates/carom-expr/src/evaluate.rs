@@ -1,6 +1,7 @@
 //! The reference evaluator: one loop, plain doubles, no cleverness. Faster evaluators are tested against it.
 
 use crate::dag::{Constant, Dag, Expr, Function, Node, Symbol};
+use crate::number::Rational;
 
 impl Dag {
     /// The value of each of `roots`, with `value_of` giving the value of every symbol in them.
@@ -24,16 +25,9 @@ impl Dag {
                 Node::Sum(c, terms) => {
                     terms.iter().fold(c.to_f64(), |sum, &(k, t)| sum + k.to_f64() * values[t.index()])
                 }
-                Node::Product(c, factors) => factors.iter().fold(c.to_f64(), |product, &(b, n)| {
-                    let base = values[b.index()];
-                    product
-                        * match n.to_integer() {
-                            Some(1) => base,
-                            Some(n) if i32::try_from(n).is_ok() => base.powi(n as i32),
-                            _ if n.numerator() == 1 && n.denominator() == 2 => base.sqrt(),
-                            _ => base.powf(n.to_f64()),
-                        }
-                }),
+                Node::Product(c, factors) => factors
+                    .iter()
+                    .fold(c.to_f64(), |product, &(b, n)| product * Exponent::of(n).power(values[b.index()])),
                 Node::Power(b, n) => values[b.index()].powf(values[n.index()]),
                 Node::Function(f, args) => {
                     let second = args.get(1).map_or(0.0, |a| values[a.index()]);
@@ -55,6 +49,58 @@ impl Dag {
     /// ```
     pub fn evaluate(&self, e: Expr, value_of: impl FnMut(Symbol) -> f64) -> f64 {
         self.evaluate_all(&[e], value_of)[0]
+    }
+}
+
+/// An exact exponent, by how its power is computed: the frequent ones through correctly rounded operations.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Exponent {
+    /// xⁿ by multiplication.
+    Whole(i32),
+    /// √x
+    Root,
+    /// 1/√x
+    InverseRoot,
+    /// Any other.
+    Real(f64),
+}
+
+impl Exponent {
+    /// How the power with exponent `n` is computed.
+    ///
+    /// ```
+    /// # use carom_expr::{Exponent, Rational};
+    /// assert_eq!(Exponent::of(Rational::integer(-2)).power(4.0), 0.0625);
+    /// assert_eq!(Exponent::of(Rational::new(1, 2).unwrap()), Exponent::Root);
+    /// ```
+    pub fn of(n: Rational) -> Exponent {
+        match (n.to_integer().map(i32::try_from), n.numerator(), n.denominator()) {
+            (Some(Ok(n)), ..) => Exponent::Whole(n),
+            (_, 1, 2) => Exponent::Root,
+            (_, -1, 2) => Exponent::InverseRoot,
+            _ => Exponent::Real(n.to_f64()),
+        }
+    }
+
+    /// x to this exponent.
+    pub fn power(self, x: f64) -> f64 {
+        match self {
+            Exponent::Whole(1) => x,
+            Exponent::Whole(n) => x.powi(n),
+            Exponent::Root => x.sqrt(),
+            Exponent::InverseRoot => 1.0 / x.sqrt(),
+            Exponent::Real(n) => x.powf(n),
+        }
+    }
+
+    /// The exponent itself.
+    pub fn value(self) -> f64 {
+        match self {
+            Exponent::Whole(n) => f64::from(n),
+            Exponent::Root => 0.5,
+            Exponent::InverseRoot => -0.5,
+            Exponent::Real(n) => n,
+        }
     }
 }
 

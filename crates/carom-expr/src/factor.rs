@@ -7,7 +7,6 @@ use crate::dag::{Dag, Expr, Node};
 use crate::measure::{coefficient, of_power};
 use crate::number::Rational;
 use crate::polynomial::{Local, Monomial, Polynomial, UNIT, Work, exponent, factor_count, multiply};
-use std::hash::Hasher;
 
 /// Rounds of grouping; each makes brackets of the brackets of the one before.
 const MOST_ROUNDS: usize = 3;
@@ -284,9 +283,7 @@ fn rest_length(parts: &[u64], at: u32) -> u64 {
 
 /// Hashes add up over a monomial, so that the hash of a rest is one subtraction.
 fn factor_hash((atom, n): (u32, i32)) -> u64 {
-    let mut mix = crate::hash::Mix::default();
-    mix.word(u64::from(atom) << 32 | u64::from(n as u32));
-    mix.finish()
+    crate::splitmix64(u64::from(atom) << 32 | u64::from(n as u32))
 }
 
 /// What divides every term, and the terms divided by it.

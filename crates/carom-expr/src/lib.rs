@@ -12,7 +12,6 @@ mod dag;
 mod evaluate;
 mod factor;
 mod fold;
-mod hash;
 mod lex;
 mod measure;
 mod number;
@@ -21,16 +20,22 @@ mod parse;
 mod parts;
 mod polynomial;
 mod print;
+mod random;
 mod scale;
 mod simplify;
 mod solve;
 mod structure;
+mod suggest;
 mod trig;
 
 pub use dag::{Constant, Dag, Expr, Function, Node, Symbol};
-pub use evaluate::evaluate_function;
-pub use hash::FastMap;
+pub use evaluate::{Exponent, evaluate_function};
 pub use number::Rational;
 pub use parse::{Name, Problem, Span, parse};
 pub use print::{Code, Language, Printer, Style, Term};
+pub use random::{Random, splitmix64};
 pub use scale::{Scaled, scale_of_function};
+pub use suggest::nearest;
+
+/// A map whose behaviour is the same in every run. Its iteration order is never used for results.
+pub type FastMap<K, V> = rustc_hash::FxHashMap<K, V>;

@@ -4,8 +4,8 @@
 //! a denominator. Exponents are rational and may be negative. Promise: [`Expander::expand`] is an identity, or
 //! answers `None` when the result would pass its limits; it never rounds.
 
+use crate::FastMap;
 use crate::dag::{Dag, Expr, Node};
-use crate::hash::FastMap;
 use crate::number::Rational;
 use std::rc::Rc;
 

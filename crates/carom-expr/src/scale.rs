@@ -7,8 +7,8 @@
 //! Symbols bring scales of their own, s ≥ |x|: what they are, and how far they move. A computed value is zero when it is a few
 //! units in the last place of its scale. Where f′ is infinite (√ at 0) it is taken where the rounding of the argument ends.
 
-use crate::dag::{Constant, Dag, Expr, Function, Node, Symbol};
-use crate::evaluate::evaluate_function;
+use crate::dag::Function;
+use crate::evaluate::Exponent;
 
 /// A value and its scale.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -35,6 +35,18 @@ impl Scaled {
         }
         let slope = if at == x.abs() { (value / x).abs() } else { at.powf(n - 1.0) };
         n.abs() * slope * s + value.abs()
+    }
+
+    /// xⁿ for an exact exponent.
+    #[must_use]
+    pub fn to(self, n: Exponent) -> Scaled {
+        let value = n.power(self.value);
+        let scale = match n {
+            Exponent::Whole(1) => self.scale,
+            Exponent::Root => self.root(value),
+            n => self.power(n.value(), value),
+        };
+        Scaled { value, scale }
     }
 
     /// The scale of √x, given its value.
@@ -75,69 +87,4 @@ pub fn scale_of_function(f: Function, x: Scaled, y: Scaled, value: f64) -> f64 {
         Function::Min | Function::Max => return s.max(y.scale),
     };
     slope * s + size
-}
-
-impl Dag {
-    /// The value and scale of each of `roots`, given those of every symbol in them.
-    ///
-    /// ```
-    /// # use carom_expr::{Dag, Function, Scaled};
-    /// let mut dag = Dag::new();
-    /// let x = dag.symbol("x");
-    /// let sine = dag.function(Function::Sin, &[x]);
-    /// let found = dag.scaled_all(&[sine], |_| Scaled::known(std::f64::consts::PI))[0];
-    /// assert!(found.value != 0.0 && found.value.abs() < f64::EPSILON * found.scale);
-    /// ```
-    pub fn scaled_all(&self, roots: &[Expr], mut of: impl FnMut(Symbol) -> Scaled) -> Vec<Scaled> {
-        let none = Scaled::known(0.0);
-        let mut known = vec![none; roots.iter().map(|e| e.index() + 1).max().unwrap_or(0)];
-        for e in self.reachable(roots) {
-            known[e.index()] = match self.node(e) {
-                Node::Number(r) => Scaled::known(r.to_f64()),
-                Node::Float(x) => Scaled::known(*x),
-                Node::Constant(Constant::Pi) => Scaled::known(std::f64::consts::PI),
-                Node::Constant(Constant::E) => Scaled::known(std::f64::consts::E),
-                Node::Symbol(s) => of(*s),
-                Node::Sum(c, terms) => terms.iter().fold(Scaled::known(c.to_f64()), |sum, &(k, t)| {
-                    let (k, x) = (k.to_f64(), known[t.index()]);
-                    Scaled { value: sum.value + k * x.value, scale: sum.scale + k.abs() * x.scale }
-                }),
-                Node::Product(c, factors) => {
-                    factors.iter().fold(Scaled::known(c.to_f64()), |product, &(b, n)| {
-                        let base = known[b.index()];
-                        let (value, scale) = match n.to_integer() {
-                            Some(1) => (base.value, base.scale),
-                            Some(n) if i32::try_from(n).is_ok() => {
-                                let value = base.value.powi(n as i32);
-                                (value, base.power(n as f64, value))
-                            }
-                            _ if n.numerator() == 1 && n.denominator() == 2 => {
-                                let value = base.value.sqrt();
-                                (value, base.root(value))
-                            }
-                            _ => {
-                                let value = base.value.powf(n.to_f64());
-                                (value, base.power(n.to_f64(), value))
-                            }
-                        };
-                        let scale = product.value.abs() * scale + value.abs() * product.scale;
-                        Scaled { value: product.value * value, scale }
-                    })
-                }
-                Node::Power(b, n) => {
-                    let (b, n) = (known[b.index()], known[n.index()]);
-                    let value = b.value.powf(n.value);
-                    let through =
-                        if value == 0.0 { 0.0 } else { (value * b.value.abs().ln()).abs() * n.scale };
-                    Scaled { value, scale: b.power(n.value, value) + through }
-                }
-                Node::Function(f, args) => {
-                    let (x, y) = (known[args[0].index()], args.get(1).map_or(none, |a| known[a.index()]));
-                    let value = evaluate_function(*f, x.value, y.value);
-                    Scaled { value, scale: scale_of_function(*f, x, y, value) }
-                }
-            };
-        }
-        roots.iter().map(|e| known[e.index()]).collect()
-    }
 }

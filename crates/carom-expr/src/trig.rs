@@ -9,8 +9,8 @@
 //! each times any common factor. Promise: every step is an identity and lowers the number of terms and squares, so the
 //! rules end after at most as many steps as there are of them; every look at a term pays for its factors.
 
+use crate::FastMap;
 use crate::dag::{Dag, Expr, Function, Node};
-use crate::hash::FastMap;
 use crate::number::Rational;
 use crate::polynomial::{Collector, Local, Monomial, Polynomial, UNIT, Work, multiply};
 use std::collections::VecDeque;

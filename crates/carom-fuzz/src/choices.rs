@@ -1,32 +1,29 @@
 //! A stream of choices: given bytes first, then numbers from a seed, then zeros. With zeros every generator takes its
 //! shortest way, so that generation ends.
 
+use carom::expr::Random;
+
 /// Where decisions come from.
 pub struct Choices<'a> {
     bytes: &'a [u8],
-    state: Option<u64>,
+    random: Option<Random>,
 }
 
 impl<'a> Choices<'a> {
     /// From the bytes of a fuzzer.
     pub fn of(bytes: &'a [u8]) -> Choices<'a> {
-        Choices { bytes, state: None }
+        Choices { bytes, random: None }
     }
 
     /// Input number `index` of a seed.
     pub fn numbered(seed: u64, index: u64) -> Choices<'static> {
-        Choices { bytes: &[], state: Some(seed.wrapping_mul(0xA24B_AED4_963E_E407) ^ index) }
+        Choices { bytes: &[], random: Some(Random(seed.wrapping_mul(0xA24B_AED4_963E_E407) ^ index)) }
     }
 
     /// The next 64 bits.
     pub fn word(&mut self) -> u64 {
-        if let Some(state) = &mut self.state {
-            // splitmix64
-            *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut z = *state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            return z ^ (z >> 31);
+        if let Some(random) = &mut self.random {
+            return random.word();
         }
         let (now, rest) = self.bytes.split_at(self.bytes.len().min(2));
         self.bytes = rest;

@@ -45,6 +45,7 @@ pub mod oracle;
 pub mod roots;
 mod simd;
 mod step;
+pub mod values;
 
 pub use batch::ensemble::{
     Balance, BatchAudit, Ensemble, Handler, LaneStart, LaneStep, Leave, Monitors, Smooth, Verdict,

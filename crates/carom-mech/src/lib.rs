@@ -26,7 +26,6 @@ pub mod reference;
 mod sample;
 pub mod schema;
 mod state;
-pub mod suggest;
 mod walls;
 
 pub use check::load;

@@ -10,8 +10,9 @@
 
 use crate::frame::Frame;
 use crate::model::Model;
-use carom_expr::{Constant, Dag, Expr, Node, Symbol, evaluate_function};
-use carom_jet::dense::{Random, least_norm};
+use carom_expr::{Dag, Exponent, Expr, Function, Random, Symbol, evaluate_function};
+use carom_jet::dense::least_norm;
+use carom_jet::values::{Arithmetic, Evaluator};
 
 /// Below this part of its magnitude a value is zero.
 const ZERO: f64 = 1e-9;
@@ -28,8 +29,42 @@ pub(crate) struct Sized {
 }
 
 impl Sized {
+    fn exact(value: f64) -> Sized {
+        Sized { value, magnitude: value.abs() }
+    }
+
     fn is_zero(self) -> bool {
         self.value == 0.0 || self.value.abs() <= ZERO * self.magnitude
+    }
+}
+
+impl Arithmetic for Sized {
+    fn number(x: f64) -> Sized {
+        Sized::exact(x)
+    }
+
+    fn add(self, k: f64, x: Sized) -> Sized {
+        Sized { value: self.value + k * x.value, magnitude: self.magnitude + k.abs() * x.magnitude }
+    }
+
+    fn multiply(self, x: Sized, n: Exponent) -> Sized {
+        let value = n.power(x.value);
+        let magnitude = if n.value() > 0.0 { x.magnitude.powf(n.value()) } else { value.abs() };
+        Sized { value: self.value * value, magnitude: self.magnitude * magnitude }
+    }
+
+    fn power(self, y: Sized) -> Sized {
+        Sized::exact(self.value.powf(y.value))
+    }
+
+    fn function(f: Function, x: Sized, y: Sized) -> Sized {
+        let value = evaluate_function(f, x.value, y.value);
+        // How much f moves when its argument moves by a little of its own magnitude, scaled up again.
+        const LITTLE: f64 = 1e-3;
+        let moved = evaluate_function(f, x.value + LITTLE * x.magnitude, y.value);
+        let swing = (moved - value).abs() / LITTLE;
+        let swing = if swing.is_finite() { swing } else { 0.0 };
+        Sized { value, magnitude: value.abs().max(swing) }
     }
 }
 
@@ -38,14 +73,16 @@ struct Point {
     symbols: Vec<f64>,
     /// |symbol| when the point was drawn: a coordinate that the conditions force to zero keeps this as its size.
     scales: Vec<f64>,
-    /// Values found so far, by position in the DAG.
-    known: Vec<Option<Sized>>,
+    /// Values found so far, by their place in the evaluator.
+    known: Vec<Sized>,
 }
 
 /// Random states of a model.
 #[derive(Clone)]
 pub(crate) struct Samples {
     points: Vec<Point>,
+    /// What was asked for so far.
+    formulas: Evaluator,
     /// Positions, velocities (or momenta) of the free coordinates: what is moved to satisfy conditions.
     pub state: Vec<Expr>,
 }
@@ -59,6 +96,8 @@ impl Samples {
         let state: Vec<Expr> = q.iter().chain(&rates).copied().collect();
         let mut random = Random(1);
         let mut points = Vec::new();
+        let mut formulas = Evaluator::default();
+        let places: Vec<usize> = domain.iter().map(|&e| formulas.add(dag, e)).collect();
         for _ in 0..40 {
             let mut symbols = vec![0.0; dag.symbol_count()];
             let mut put = |e: Expr, x: f64| {
@@ -89,7 +128,8 @@ impl Samples {
                 put(c.momentum, p + width * p.abs().max(1.0) * random.symmetric());
             }
             let mut point = Point::new(symbols);
-            if domain.iter().all(|&e| point.value(dag, e).value.is_finite()) {
+            point.evaluate(&formulas);
+            if places.iter().all(|&place| point.known[place].value.is_finite()) {
                 points.push(point);
                 if points.len() == POINTS {
                     break;
@@ -98,12 +138,12 @@ impl Samples {
                 width *= 0.7;
             }
         }
-        Samples { points, state }
+        Samples { points, formulas, state }
     }
 
     /// One given point.
     pub fn at(symbols: Vec<f64>, state: Vec<Expr>) -> Samples {
-        Samples { points: vec![Point::new(symbols)], state }
+        Samples { points: vec![Point::new(symbols)], formulas: Evaluator::default(), state }
     }
 
     /// Number of points.
@@ -113,35 +153,35 @@ impl Samples {
 
     /// The values of `e`, one per point.
     pub fn values(&mut self, dag: &Dag, e: Expr) -> Vec<Sized> {
-        self.points.iter_mut().map(|p| p.value(dag, e)).collect()
+        self.points_at(dag, e).collect()
+    }
+
+    /// The same, one after the other.
+    fn points_at(&mut self, dag: &Dag, e: Expr) -> impl Iterator<Item = Sized> {
+        let place = self.formulas.add(dag, e);
+        let formulas = &self.formulas;
+        self.points.iter_mut().map(move |p| p.value(formulas, place))
     }
 
     /// Is `e` zero at every point?
     pub fn vanishes(&mut self, dag: &Dag, e: Expr) -> bool {
-        dag.is_zero(e) || self.points.iter_mut().all(|p| p.value(dag, e).is_zero())
+        dag.is_zero(e) || self.points_at(dag, e).all(Sized::is_zero)
     }
 
     /// Is `e` far from zero at every point?
     pub fn safe_pivot(&mut self, dag: &Dag, e: Expr) -> bool {
-        self.points.iter_mut().all(|p| {
-            let x = p.value(dag, e);
-            x.value.is_finite() && x.value.abs() > 1e-4 * x.magnitude
-        })
+        self.points_at(dag, e).all(|x| x.value.is_finite() && x.value.abs() > 1e-4 * x.magnitude)
     }
 
     /// The matrix at one point.
     pub fn matrix(&mut self, dag: &Dag, point: usize, rows: &[Vec<Expr>]) -> Vec<Vec<f64>> {
-        let point = &mut self.points[point];
-        rows.iter()
-            .map(|row| {
-                row.iter()
-                    .map(|&e| {
-                        let x = point.value(dag, e);
-                        if x.is_zero() { 0.0 } else { x.value }
-                    })
-                    .collect()
-            })
-            .collect()
+        let (formulas, point) = (&mut self.formulas, &mut self.points[point]);
+        let mut entry = |e: Expr| {
+            let place = formulas.add(dag, e);
+            let x = point.value(formulas, place);
+            if x.is_zero() { 0.0 } else { x.value }
+        };
+        rows.iter().map(|row| row.iter().map(|&e| entry(e)).collect()).collect()
     }
 
     /// Moves every point onto `conditions` by Newton steps in `unknowns`; points that do not get there are dropped.
@@ -149,7 +189,63 @@ impl Samples {
         if conditions.is_empty() {
             return;
         }
-        self.points.retain_mut(|p| p.project(dag, conditions, jacobian, unknowns));
+        let equations = Equations::new(dag, conditions, jacobian, unknowns);
+        self.points.retain_mut(|p| p.project(&equations));
+        // What was known belongs to where the points were.
+        self.formulas = Evaluator::default();
+    }
+}
+
+/// Conditions g = 0 with their derivatives, compiled.
+struct Equations {
+    conditions: Compiled,
+    jacobian: Compiled,
+    /// The symbols that may move.
+    unknowns: Vec<usize>,
+}
+
+/// A matrix of formulas.
+struct Compiled {
+    formulas: Evaluator,
+    places: Vec<Vec<usize>>,
+}
+
+impl Compiled {
+    fn new<'e>(dag: &Dag, rows: impl IntoIterator<Item = &'e [Expr]>) -> Compiled {
+        let mut formulas = Evaluator::default();
+        let mut place = |e: &Expr| formulas.add(dag, *e);
+        let places = rows.into_iter().map(|row| row.iter().map(&mut place).collect()).collect();
+        Compiled { formulas, places }
+    }
+
+    fn at(&self, point: &mut Point) -> Vec<Vec<Sized>> {
+        point.known.clear();
+        point.evaluate(&self.formulas);
+        self.places.iter().map(|row| row.iter().map(|&place| point.known[place]).collect()).collect()
+    }
+}
+
+impl Equations {
+    fn new(dag: &Dag, conditions: &[Expr], jacobian: &[Vec<Expr>], unknowns: &[Expr]) -> Equations {
+        Equations {
+            conditions: Compiled::new(dag, [conditions]),
+            jacobian: Compiled::new(dag, jacobian.iter().map(Vec::as_slice)),
+            unknowns: unknowns.iter().filter_map(|&x| dag.as_symbol(x)).map(Symbol::index).collect(),
+        }
+    }
+
+    /// What is left of the conditions, and the largest part of its magnitude; none where they have no value.
+    fn residual(&self, point: &mut Point) -> Option<(Vec<f64>, f64)> {
+        let values = self.conditions.at(point).concat();
+        let part = |x: &Sized| x.value.abs() / x.magnitude.max(f64::MIN_POSITIVE);
+        let size = values.iter().map(part).fold(0.0, f64::max);
+        let finite = values.iter().all(|x| x.value.is_finite());
+        finite.then(|| (values.iter().map(|x| x.value).collect(), size))
+    }
+
+    fn matrix(&self, point: &mut Point) -> Vec<Vec<f64>> {
+        let numbers = |row: &Vec<Sized>| row.iter().map(|x| x.value).collect();
+        self.jacobian.at(point).iter().map(numbers).collect()
     }
 }
 
@@ -160,23 +256,20 @@ impl Point {
     }
 
     /// Newton with halving steps; quadratic convergence needs few, far starts need damping.
-    fn project(&mut self, dag: &Dag, conditions: &[Expr], jacobian: &[Vec<Expr>], unknowns: &[Expr]) -> bool {
-        let slots: Vec<usize> =
-            unknowns.iter().filter_map(|&x| dag.as_symbol(x)).map(Symbol::index).collect();
-        let residual = |point: &mut Point| -> Option<(Vec<f64>, f64)> {
-            let values: Vec<Sized> = conditions.iter().map(|&g| point.value(dag, g)).collect();
-            let size =
-                values.iter().map(|x| x.value.abs() / x.magnitude.max(f64::MIN_POSITIVE)).fold(0.0, f64::max);
-            let finite = values.iter().all(|x| x.value.is_finite());
-            finite.then(|| (values.iter().map(|x| x.value).collect(), size))
-        };
-        let Some((mut values, mut size)) = residual(self) else { return false };
+    fn project(&mut self, equations: &Equations) -> bool {
+        let moved = self.newton(equations);
+        self.known.clear();
+        moved
+    }
+
+    fn newton(&mut self, equations: &Equations) -> bool {
+        let slots = &equations.unknowns;
+        let Some((mut values, mut size)) = equations.residual(self) else { return false };
         for _ in 0..60 {
             if size < 1e-13 {
                 return true;
             }
-            let matrix: Vec<Vec<f64>> =
-                jacobian.iter().map(|row| row.iter().map(|&e| self.value(dag, e).value).collect()).collect();
+            let matrix = equations.matrix(self);
             let right: Vec<f64> = values.iter().map(|x| -x).collect();
             let step = least_norm(&matrix, slots.len(), &right);
             let before: Vec<f64> = slots.iter().map(|&s| self.symbols[s]).collect();
@@ -186,8 +279,7 @@ impl Point {
                 for ((&s, &x), &d) in slots.iter().zip(&before).zip(&step) {
                     self.symbols[s] = x + factor * d;
                 }
-                self.known.clear();
-                match residual(self) {
+                match equations.residual(self) {
                     Some((v, s)) if norm(&v) < norm(&values) || s < 1e-12 => {
                         (values, size) = (v, s);
                         break;
@@ -200,81 +292,20 @@ impl Point {
         size < 1e-11
     }
 
-    fn value(&mut self, dag: &Dag, e: Expr) -> Sized {
-        if self.known.len() <= e.index() {
-            self.known.resize(dag.len().max(e.index() + 1), None);
+    /// The value at a place of `formulas`.
+    fn value(&mut self, formulas: &Evaluator, place: usize) -> Sized {
+        if self.known.len() <= place {
+            self.evaluate(formulas);
         }
-        let mut stack = vec![e];
-        while let Some(&top) = stack.last() {
-            if self.known[top.index()].is_some() {
-                stack.pop();
-                continue;
-            }
-            let before = stack.len();
-            let known = &self.known;
-            dag.for_each_child(top, |child| {
-                if known[child.index()].is_none() {
-                    stack.push(child);
-                }
-            });
-            if stack.len() == before {
-                stack.pop();
-                self.known[top.index()] = Some(self.node_value(dag, top));
-            }
-        }
-        self.child(e)
+        self.known[place]
     }
 
-    /// A value that is known already.
-    fn child(&self, e: Expr) -> Sized {
-        self.known[e.index()].unwrap_or(Sized { value: f64::NAN, magnitude: f64::NAN })
-    }
-
-    fn node_value(&self, dag: &Dag, e: Expr) -> Sized {
-        let exact = |value: f64| Sized { value, magnitude: value.abs() };
-        match dag.node(e) {
-            Node::Number(r) => exact(r.to_f64()),
-            Node::Float(x) => exact(*x),
-            Node::Constant(Constant::Pi) => exact(std::f64::consts::PI),
-            Node::Constant(Constant::E) => exact(std::f64::consts::E),
-            Node::Symbol(s) => {
-                let value = self.symbols.get(s.index()).copied().unwrap_or(0.0);
-                let scale = self.scales.get(s.index()).copied().unwrap_or(0.0);
-                Sized { value, magnitude: scale.max(value.abs()) }
-            }
-            Node::Sum(c, terms) => {
-                let mut total = exact(c.to_f64());
-                for &(k, t) in terms.iter() {
-                    let (k, x) = (k.to_f64(), self.child(t));
-                    total.value += k * x.value;
-                    total.magnitude += k.abs() * x.magnitude;
-                }
-                total
-            }
-            Node::Product(c, factors) => {
-                let mut total = exact(c.to_f64());
-                for &(b, n) in factors.iter() {
-                    let (n, x) = (n.to_f64(), self.child(b));
-                    let value = if n == 1.0 { x.value } else { x.value.powf(n) };
-                    let value =
-                        if n.fract() == 0.0 && n.abs() < 1e9 { x.value.powi(n as i32) } else { value };
-                    total.value *= value;
-                    total.magnitude *= if n > 0.0 { x.magnitude.powf(n) } else { value.abs() };
-                }
-                total
-            }
-            Node::Power(b, n) => exact(self.child(*b).value.powf(self.child(*n).value)),
-            Node::Function(f, args) => {
-                let second = args.get(1).map_or(0.0, |a| self.child(*a).value);
-                let x = self.child(args[0]);
-                let value = evaluate_function(*f, x.value, second);
-                // How much f moves when its argument moves by a little of its own magnitude, scaled up again.
-                const LITTLE: f64 = 1e-3;
-                let moved = evaluate_function(*f, x.value + LITTLE * x.magnitude, second);
-                let swing = (moved - value).abs() / LITTLE;
-                let swing = if swing.is_finite() { swing } else { 0.0 };
-                Sized { value, magnitude: value.abs().max(swing) }
-            }
-        }
+    fn evaluate(&mut self, formulas: &Evaluator) {
+        let (symbols, scales) = (&self.symbols, &self.scales);
+        formulas.evaluate(&mut self.known, |slot| {
+            let at = formulas.symbols()[slot].index();
+            let value = symbols.get(at).copied().unwrap_or(0.0);
+            Sized { value, magnitude: scales.get(at).copied().unwrap_or(0.0).max(value.abs()) }
+        });
     }
 }

@@ -21,7 +21,7 @@ pub(crate) enum StepEvent {
 }
 
 impl StepEvent {
-    /// At one instant: surfaces, then walls, releases, events in model order.
+    /// At one instant: walls, then releases, surfaces, events, each in model order.
     fn rank(self) -> (u8, usize) {
         match self {
             StepEvent::Wall(i) => (0, i),

@@ -1,7 +1,7 @@
-//! Formulas of a model evaluated many times: the reachable part of the DAG as a list of operations. The same arithmetic as
-//! the reference evaluator, which tests compare it with; only what does not change between evaluations is done once.
+//! Formulas of a model evaluated many times, with what their symbols mean at a state.
 
-use carom_expr::{Constant, Expr, Function, Node, Symbol, evaluate_function};
+use carom_expr::{Expr, Symbol};
+use carom_jet::values::Evaluator;
 use carom_mech::Model;
 use carom_run::input::Curve;
 
@@ -52,26 +52,11 @@ pub fn curves(model: &Model) -> Vec<Curve> {
     model.inputs.iter().map(|i| Curve::through(&i.times, &i.values, i.interpolate)).collect()
 }
 
-enum Operation {
-    Value(f64),
-    Slot(usize),
-    Sum(f64, Vec<(f64, u32)>),
-    Product(f64, Vec<(u32, Exponent)>),
-    Power(u32, u32),
-    Function(Function, u32, u32),
-}
-
-#[derive(Clone, Copy)]
-enum Exponent {
-    Whole(i32),
-    Root,
-    Real(f64),
-}
-
 /// Formulas ready to be evaluated.
 pub struct Formulas {
-    operations: Vec<Operation>,
-    roots: Vec<u32>,
+    evaluator: Evaluator,
+    /// Where the values of the roots are.
+    places: Vec<usize>,
     /// What each slot stands for.
     pub meanings: Vec<Meaning>,
     /// The symbol of each slot.
@@ -82,44 +67,11 @@ pub struct Formulas {
 impl Formulas {
     /// Prepares `roots`.
     pub fn new(model: &Model, roots: &[Expr]) -> Formulas {
-        let dag = &model.dag;
-        let symbols = dag.symbols_in(roots);
-        let reachable = dag.reachable(roots);
-        let place = |e: Expr| reachable.binary_search(&e).map_or(0, |i| i as u32);
-        let operation = |&e: &Expr| match dag.node(e) {
-            Node::Number(r) => Operation::Value(r.to_f64()),
-            Node::Float(x) => Operation::Value(*x),
-            Node::Constant(Constant::Pi) => Operation::Value(std::f64::consts::PI),
-            Node::Constant(Constant::E) => Operation::Value(std::f64::consts::E),
-            Node::Symbol(s) => Operation::Slot(symbols.binary_search(s).unwrap_or(0)),
-            Node::Sum(c, terms) => {
-                Operation::Sum(c.to_f64(), terms.iter().map(|(k, t)| (k.to_f64(), place(*t))).collect())
-            }
-            Node::Product(c, factors) => {
-                let exponent = |n: carom_expr::Rational| match n.to_integer().map(i32::try_from) {
-                    Some(Ok(n)) => Exponent::Whole(n),
-                    _ if n.numerator() == 1 && n.denominator() == 2 => Exponent::Root,
-                    _ => Exponent::Real(n.to_f64()),
-                };
-                Operation::Product(
-                    c.to_f64(),
-                    factors.iter().map(|(b, n)| (place(*b), exponent(*n))).collect(),
-                )
-            }
-            Node::Power(b, n) => Operation::Power(place(*b), place(*n)),
-            Node::Function(f, args) => {
-                let second = args.get(1).unwrap_or(&args[0]);
-                Operation::Function(*f, place(args[0]), place(*second))
-            }
-        };
-        let operations: Vec<Operation> = reachable.iter().map(operation).collect();
-        Formulas {
-            values: vec![0.0; operations.len()],
-            operations,
-            roots: roots.iter().map(|&e| place(e)).collect(),
-            meanings: symbols.iter().map(|&s| meaning(model, s)).collect(),
-            symbols,
-        }
+        let mut evaluator = Evaluator::default();
+        let places = roots.iter().map(|&e| evaluator.add(&model.dag, e)).collect();
+        let symbols = evaluator.symbols().to_vec();
+        let meanings = symbols.iter().map(|&s| meaning(model, s)).collect();
+        Formulas { evaluator, places, meanings, symbols, values: Vec::new() }
     }
 
     /// The values of the roots at a state; momenta and accelerations are not known here.
@@ -140,34 +92,17 @@ impl Formulas {
     /// The values of the roots, given one value per slot.
     pub fn evaluate(&mut self, slots: &[f64]) -> Vec<f64> {
         self.run(slots);
-        self.roots.iter().map(|&r| self.values[r as usize]).collect()
+        self.places.iter().map(|&place| self.values[place]).collect()
     }
 
     /// The value of the first root, given one value per slot.
     pub fn evaluate_first(&mut self, slots: &[f64]) -> f64 {
         self.run(slots);
-        self.roots.first().map_or(f64::NAN, |&r| self.values[r as usize])
+        self.places.first().map_or(f64::NAN, |&place| self.values[place])
     }
 
     fn run(&mut self, slots: &[f64]) {
-        for (i, operation) in self.operations.iter().enumerate() {
-            let v = |k: u32| self.values[k as usize];
-            self.values[i] = match operation {
-                Operation::Value(x) => *x,
-                Operation::Slot(s) => slots[*s],
-                Operation::Sum(c, terms) => terms.iter().fold(*c, |sum, &(k, t)| sum + k * v(t)),
-                Operation::Product(c, factors) => factors.iter().fold(*c, |product, &(b, n)| {
-                    product
-                        * match n {
-                            Exponent::Whole(1) => v(b),
-                            Exponent::Whole(n) => v(b).powi(n),
-                            Exponent::Root => v(b).sqrt(),
-                            Exponent::Real(n) => v(b).powf(n),
-                        }
-                }),
-                Operation::Power(b, n) => v(*b).powf(v(*n)),
-                Operation::Function(f, a, b) => evaluate_function(*f, v(*a), v(*b)),
-            };
-        }
+        self.values.clear();
+        self.evaluator.evaluate(&mut self.values, |slot| slots[slot]);
     }
 }

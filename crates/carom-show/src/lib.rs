@@ -7,7 +7,6 @@ pub mod formula;
 pub mod page;
 pub mod plot;
 pub mod report;
-mod suggest;
 pub mod table;
 pub mod track;
 pub mod view;

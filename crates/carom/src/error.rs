@@ -52,7 +52,7 @@ impl Error {
     /// A name that is not one of these.
     pub(crate) fn unknown<'a>(what: &str, name: &str, names: impl IntoIterator<Item = &'a str>) -> Error {
         let names: Vec<&str> = names.into_iter().collect();
-        let hint = match carom_mech::suggest::nearest(name, names.iter().copied()) {
+        let hint = match carom_expr::nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if names.is_empty() => format!("this model has no {what}"),
             None => format!("there is {}", names.join(", ")),

@@ -4,6 +4,7 @@
 use super::input::Columns;
 use super::journal::Checksum;
 use crate::failure::Failure;
+use carom::expr::{Random, splitmix64};
 
 /// The values of one varied quantity.
 #[derive(Clone, PartialEq, Debug)]
@@ -302,18 +303,9 @@ pub fn number(text: &str) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// A number in [0, 1) that depends on nothing but its three arguments: splitmix64 over a mixed counter.
+/// A number in [0, 1) that depends on nothing but its three arguments.
 fn uniform(seed: u64, row: u64, column: u64) -> f64 {
-    let mut z = mix(mix(mix(seed) ^ row) ^ column);
-    z >>= 11;
-    z as f64 / (1u64 << 53) as f64
-}
-
-fn mix(x: u64) -> u64 {
-    let mut z = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
+    Random(splitmix64(splitmix64(seed) ^ row) ^ column).unit()
 }
 
 #[cfg(test)]

@@ -167,14 +167,6 @@ pub(super) fn called(text: &str) -> Option<Called> {
 
 /// The function whose name differs from `text` by one letter, or two swapped ones.
 fn nearest_function(text: &str) -> Option<&'static str> {
-    let names = Function::ALL.iter().map(|f| f.name()).chain(["sqrt"]);
-    names.into_iter().find(|name| near(name.as_bytes(), text.as_bytes()))
-}
-
-fn near(a: &[u8], b: &[u8]) -> bool {
-    let front = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    let (a, b) = (&a[front..], &b[front..]);
-    let back = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
-    let (a, b) = (&a[..a.len() - back], &b[..b.len() - back]);
-    a.len().max(b.len()) <= 1 || (a.len() == 2 && b.len() == 2 && a[0] == b[1] && a[1] == b[0])
+    let mut names = Function::ALL.iter().map(|f| f.name()).chain(["sqrt"]);
+    names.find(|name| name.len().abs_diff(text.len()) <= 1 && strsim::osa_distance(name, text) <= 1)
 }

@@ -9,7 +9,7 @@ pub mod balance;
 mod singular;
 
 pub use balance::balance;
-pub use singular::{Random, SingularValues, least_norm, rank, scaled_rows};
+pub use singular::{SingularValues, least_norm, rank, scaled_rows};
 
 /// A dense matrix, row by row.
 #[derive(Clone, PartialEq, Debug)]

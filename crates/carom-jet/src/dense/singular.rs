@@ -190,24 +190,10 @@ pub fn scaled_rows(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// A small generator of reproducible numbers (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    /// Uniform in (−1, 1).
-    pub fn symmetric(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        (z >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use carom_expr::Random;
 
     #[test]
     fn a_rank_deficient_matrix_shows_its_null_vector() {

@@ -4,23 +4,14 @@ use crate::eval::factor::Factor;
 use crate::eval::sincos::sin_cos;
 use crate::ir::layout::{Factored, Layout};
 use crate::ir::system::Singular;
-use crate::ir::tape::{ConstantOp, Op, Row, Slot, Start, Tape, Value, ZERO};
-use carom_expr::{Rational, evaluate_function};
+use crate::ir::tape::{Op, Row, Slot, Start, Tape, Value, ZERO};
+use carom_expr::evaluate_function;
 
 /// Everything that depends on parameters only.
 pub(crate) fn constants(tape: &Tape, parameters: &[f64], into: &mut [f64]) {
     for (slot, op) in tape.constants.iter().enumerate() {
-        let at = |slot: u32| into[slot as usize];
-        into[slot] = match op {
-            ConstantOp::Number(x) => *x,
-            ConstantOp::Parameter(i) => parameters[*i],
-            ConstantOp::Sum(c, terms) => terms.iter().fold(*c, |sum, &(k, s)| sum + k * at(s)),
-            ConstantOp::Product(c, factors) => {
-                factors.iter().fold(*c, |product, &(s, n)| product * exact_power(at(s), n))
-            }
-            ConstantOp::Power(b, n) => at(*b).powf(at(*n)),
-            ConstantOp::Function(f, x, y) => evaluate_function(*f, at(*x), at(*y)),
-        };
+        let (earlier, own) = into.split_at_mut(slot);
+        own[0] = op.value(&mut |i| parameters[i], earlier);
     }
 }
 
@@ -119,16 +110,6 @@ fn solve(
         arena[layout.places[block.first as usize + i].index(0)] = *x;
     }
     Ok(())
-}
-
-/// x^n for an exact exponent.
-fn exact_power(x: f64, n: Rational) -> f64 {
-    match n.to_integer() {
-        Some(1) => x,
-        Some(-1) => 1.0 / x,
-        Some(n) if i32::try_from(n).is_ok() => x.powi(n as i32),
-        _ => power(x, n.to_f64()),
-    }
 }
 
 /// x^y; the frequent exponents through correctly rounded operations.

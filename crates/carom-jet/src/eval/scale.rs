@@ -6,8 +6,9 @@
 //! units in the last place of its scale.
 
 use crate::eval::flow::Flow;
-use crate::ir::tape::{ConstantOp, Op, Row, Slot, Start, Tape, Value};
-use carom_expr::{Rational, Scaled, scale_of_function};
+use crate::ir::tape::{Op, Row, Slot, Start, Tape, Value};
+use crate::values::Operation;
+use carom_expr::{Scaled, scale_of_function};
 
 /// Scales of constants and rows, with the instructions they are wanted of.
 #[derive(Clone, Debug, Default)]
@@ -189,19 +190,18 @@ fn constant_scales(flow: &Flow) -> Vec<f64> {
         let at = |slot: Slot| scales[slot as usize];
         let of = |slot: Slot| Scaled { value: value(slot), scale: at(slot) };
         let scale = match op {
-            ConstantOp::Number(x) => x.abs(),
-            ConstantOp::Parameter(_) => own.abs(),
-            ConstantOp::Sum(c, terms) => terms.iter().fold(c.abs(), |sum, &(k, s)| sum + k.abs() * at(s)),
-            ConstantOp::Product(_, factors) => {
+            Operation::Number(x) => x.abs(),
+            Operation::Input(_) => own.abs(),
+            Operation::Sum(c, terms) => terms.iter().fold(c.abs(), |sum, &(k, s)| sum + k.abs() * at(s)),
+            Operation::Product(_, factors) => {
                 let mut sum = 0.0;
                 for &(s, n) in factors.iter() {
-                    let n = Rational::to_f64(n);
-                    sum += if value(s) == 0.0 { 0.0 } else { (n * own / value(s)).abs() * at(s) };
+                    sum += if value(s) == 0.0 { 0.0 } else { (n.value() * own / value(s)).abs() * at(s) };
                 }
                 sum.max(own.abs())
             }
-            ConstantOp::Power(b, n) => of(*b).power(value(*n), own),
-            ConstantOp::Function(f, x, y) => scale_of_function(*f, of(*x), of(*y), own),
+            Operation::Power(b, n) => of(*b).power(value(*n), own),
+            Operation::Function(f, x, y) => scale_of_function(*f, of(*x), of(*y), own),
         };
         scales.push(scale);
     }

@@ -9,8 +9,9 @@ mod functions;
 use crate::ir::elimination::Elimination;
 use crate::ir::recurrence::Recurrence;
 use crate::ir::system::{CompileError, LinearBlock, System};
-use crate::ir::tape::{Block, ConstantOp, Linear, ONE, Op, Product, Row, Slot, Start, Tape, Value, ZERO};
-use carom_expr::{Constant, Dag, Expr, FastMap, Function, Node, Rational};
+use crate::ir::tape::{Block, Linear, ONE, Op, Product, Row, Slot, Start, Tape, Value, ZERO};
+use crate::values::Operation;
+use carom_expr::{Constant, Dag, Exponent, Expr, FastMap, Function, Node, Rational};
 
 /// A summand: c, c·a or c·a·b.
 enum Term {
@@ -43,7 +44,7 @@ struct Lowering<'d> {
     values: FastMap<Expr, Value>,
     shared: FastMap<Shared, Row>,
     uses: FastMap<Expr, u32>,
-    constants: Vec<ConstantOp>,
+    constants: Vec<Operation>,
     constant_keys: FastMap<String, Slot>,
     ops: Vec<Op>,
     rows: Row,
@@ -65,7 +66,7 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
         values: FastMap::default(),
         shared: FastMap::default(),
         uses: FastMap::default(),
-        constants: vec![ConstantOp::Number(0.0), ConstantOp::Number(1.0)],
+        constants: vec![Operation::Number(0.0), Operation::Number(1.0)],
         constant_keys: FastMap::default(),
         ops: Vec::new(),
         rows: 0,
@@ -79,7 +80,7 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
     let time = low.row();
     low.define(system.time, Value::Row(time))?;
     for (i, &p) in system.parameters.iter().enumerate() {
-        let slot = low.constant(ConstantOp::Parameter(i));
+        let slot = low.constant(Operation::Input(i));
         low.define(p, Value::Constant(slot))?;
     }
     low.count_uses(system);
@@ -265,16 +266,16 @@ impl Lowering<'_> {
     // ---- constants ---------------------------------------------------------------------------------------
 
     fn number(&mut self, x: f64) -> Value {
-        Value::Constant(self.constant(ConstantOp::Number(x)))
+        Value::Constant(self.constant(Operation::Number(x)))
     }
 
-    fn constant(&mut self, op: ConstantOp) -> Slot {
+    fn constant(&mut self, op: Operation) -> Slot {
         match op {
-            ConstantOp::Number(0.0) => return ZERO,
-            ConstantOp::Number(1.0) => return ONE,
-            ConstantOp::Product(1.0, ref factors) => match **factors {
+            Operation::Number(0.0) => return ZERO,
+            Operation::Number(1.0) => return ONE,
+            Operation::Product(1.0, ref factors) => match **factors {
                 [] => return ONE,
-                [(slot, exponent)] if exponent.is_one() => return slot,
+                [(slot, Exponent::Whole(1))] => return slot,
                 _ => {}
             },
             _ => {}
@@ -316,9 +317,9 @@ impl Lowering<'_> {
             }
         }
         let constant = if constants.is_empty() {
-            self.constant(ConstantOp::Number(constant))
+            self.constant(Operation::Number(constant))
         } else {
-            self.constant(ConstantOp::Sum(constant, constants.into()))
+            self.constant(Operation::Sum(constant, constants.into()))
         };
         if linear.is_empty() && products.is_empty() {
             return Ok(Value::Constant(constant));
@@ -335,10 +336,10 @@ impl Lowering<'_> {
     fn scaled(&mut self, c: Rational, value: Value) -> Term {
         match value {
             Value::Constant(slot) => Term::Constant(
-                self.constant(ConstantOp::Product(c.to_f64(), Box::new([(slot, Rational::ONE)]))),
+                self.constant(Operation::Product(c.to_f64(), Box::new([(slot, Exponent::Whole(1))]))),
             ),
             Value::Row(a) => {
-                Term::Linear(Linear { coefficient: self.constant(ConstantOp::Number(c.to_f64())), a })
+                Term::Linear(Linear { coefficient: self.constant(Operation::Number(c.to_f64())), a })
             }
         }
     }
@@ -360,19 +361,19 @@ impl Lowering<'_> {
         let mut below: Vec<Row> = Vec::new();
         for &(base, exponent) in factors {
             match self.child(base)? {
-                Value::Constant(slot) => constant.push((slot, exponent)),
+                Value::Constant(slot) => constant.push((slot, Exponent::of(exponent))),
                 Value::Row(row) => match exponent.to_integer() {
                     Some(n) if n > 0 => self.whole_power(row, n, &mut above),
                     Some(-1) => below.push(row),
                     _ if exponent == Rational::HALF => above.push(self.sqrt(row)),
                     _ => {
-                        let n = self.constant(ConstantOp::Number(exponent.to_f64()));
+                        let n = self.constant(Operation::Number(exponent.to_f64()));
                         above.push(self.constant_power(row, n));
                     }
                 },
             }
         }
-        let coefficient = self.constant(ConstantOp::Product(c.to_f64(), constant.into()));
+        let coefficient = self.constant(Operation::Product(c.to_f64(), constant.into()));
         above.sort_unstable();
         below.sort_unstable();
         if let Some(denominator) = self.multiply_all(&below) {
@@ -450,8 +451,8 @@ impl Lowering<'_> {
 
     /// constant + sign·u²
     fn weight(&mut self, u: Row, constant: i8, sign: i8) -> Row {
-        let c = self.constant(ConstantOp::Number(f64::from(constant)));
-        let coefficient = self.constant(ConstantOp::Number(f64::from(sign)));
+        let c = self.constant(Operation::Number(f64::from(constant)));
+        let coefficient = self.constant(Operation::Number(f64::from(sign)));
         self.shared(Shared::Weight(u, constant, sign), |_, out| Op::Dot {
             out,
             constant: c,
@@ -465,14 +466,14 @@ impl Lowering<'_> {
     fn power(&mut self, base: Value, exponent: Value) -> Value {
         match (base, exponent) {
             (Value::Constant(b), Value::Constant(n)) => {
-                Value::Constant(self.constant(ConstantOp::Power(b, n)))
+                Value::Constant(self.constant(Operation::Power(b, n)))
             }
             (Value::Row(u), Value::Constant(n)) => Value::Row(self.constant_power(u, n)),
             // b^n = exp(n log b); the value of order 0 is taken from the power itself.
             (base, Value::Row(n)) => {
                 let exponent = match base {
                     Value::Constant(b) => {
-                        let coefficient = self.constant(ConstantOp::Function(Function::Log, b, b));
+                        let coefficient = self.constant(Operation::Function(Function::Log, b, b));
                         self.dot(ZERO, vec![Linear { coefficient, a: n }], vec![])
                     }
                     Value::Row(b) => {

@@ -20,8 +20,9 @@
 //! This order of operations is binding for every evaluator: machine code, interpreter and lanes give the same bits.
 
 use crate::ir::grouping;
-use crate::ir::tape::{ConstantOp, ONE, Op, Row, Slot, Tape, Value};
+use crate::ir::tape::{ONE, Op, Row, Slot, Tape, Value};
 use crate::step::step_guard::{GuardedFunction, Kind};
+use crate::values::Operation;
 use carom_expr::FastMap;
 use std::ops::Range;
 
@@ -257,7 +258,7 @@ impl Recurrence {
             }
             Op::Power { out, u, du, dr, exponent } => {
                 match tape.constants[*exponent as usize] {
-                    ConstantOp::Number(n) => self.hide(*u, Kind::power(n)),
+                    Operation::Number(n) => self.hide(*u, Kind::power(n)),
                     _ => self.hide(*u, Kind::Constant(*exponent)),
                 }
                 // k u_0 r_k = α Σ (Du)_j r_{k−j} − Σ_{j<k} u_j (Dr)_{k−j}

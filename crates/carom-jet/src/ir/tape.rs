@@ -22,7 +22,8 @@ use crate::ir::lower::lower;
 use crate::ir::recurrence::Recurrence;
 use crate::ir::system::{CompileError, System};
 use crate::simd::{Code, Level};
-use carom_expr::{Dag, Function, Rational};
+use crate::values::Operation;
+use carom_expr::{Dag, Function};
 use std::sync::{Arc, Mutex};
 
 /// Index of a row.
@@ -93,17 +94,6 @@ pub(crate) enum Op {
     Solve { block: u32 },
 }
 
-/// What a constant is computed from; evaluated in order, once per change of the parameters.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum ConstantOp {
-    Number(f64),
-    Parameter(usize),
-    Sum(f64, Box<[(f64, Slot)]>),
-    Product(f64, Box<[(Slot, Rational)]>),
-    Power(Slot, Slot),
-    Function(Function, Slot, Slot),
-}
-
 /// A compiled linear block: `Σ entries · unknowns = right_side`.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Block {
@@ -126,7 +116,8 @@ pub struct Tape {
     /// Rows 0 .. dimension are the state, row `dimension` is time.
     pub(crate) dimension: usize,
     pub(crate) rows: usize,
-    pub(crate) constants: Vec<ConstantOp>,
+    /// What depends on parameters only, computed in order once per change of the parameters.
+    pub(crate) constants: Vec<Operation>,
     pub(crate) ops: Vec<Op>,
     /// Positions in `ops` that orders ≥ 1 need for the rate.
     pub(crate) middle: Vec<u32>,

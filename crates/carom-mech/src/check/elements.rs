@@ -5,8 +5,8 @@ use super::{Checker, gaps};
 use crate::draft::{self, At};
 use crate::model::{Action, Direction, Event, Row, RowKind, Wall};
 use crate::schema;
-use crate::suggest::nearest;
 use carom_expr::Expr;
+use carom_expr::nearest;
 
 const HOLONOMIC: Context = Context::new(
     "a holonomic constraint",

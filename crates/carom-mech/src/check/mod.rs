@@ -432,7 +432,7 @@ impl<'d> Checker<'d> {
         let found = self.draft.coordinates.iter().position(|c| c.text == word.text);
         if found.is_none() {
             let names = self.draft.coordinates.iter().map(|c| c.text.as_str());
-            let hint = match crate::suggest::nearest(&word.text, names) {
+            let hint = match carom_expr::nearest(&word.text, names) {
                 Some(near) => format!("did you mean the coordinate `{near}`?"),
                 None => {
                     let names: Vec<&str> = self.draft.coordinates.iter().map(|c| c.text.as_str()).collect();

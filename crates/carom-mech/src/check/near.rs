@@ -11,6 +11,7 @@ use crate::mechanics::{Dynamics, Mechanics};
 use crate::model::Model;
 use carom_expr::{Expr, Scaled, Symbol};
 use carom_jet::dense::least_norm;
+use carom_jet::values::evaluate;
 use std::collections::HashMap;
 
 /// A row's residual below this part of its scale is what typing leaves; the first step projects it away.
@@ -35,7 +36,7 @@ impl Near {
     /// The value of `e`, with the scale it has whatever moves.
     pub fn value(&self, model: &Model, e: Expr) -> Scaled {
         let value = |s: Symbol| Scaled::known(self.values.get(&s).copied().unwrap_or(0.0));
-        model.dag.scaled_all(&[e], value)[0]
+        evaluate(&model.dag, &[e], value)[0]
     }
 
     /// Is `x`, the value of `e`, more than `part` of its scale, whatever the coming step?
@@ -52,7 +53,7 @@ impl Near {
             let value = values.get(&s).copied().unwrap_or(0.0);
             Scaled { value, scale: value.abs() + reach.get(&s).copied().unwrap_or(0.0) }
         };
-        let scale = model.dag.scaled_all(&[e], moving)[0].scale;
+        let scale = evaluate(&model.dag, &[e], moving)[0].scale;
         x.value.abs() > LENIENT * part * scale
     }
 }

@@ -9,7 +9,7 @@
 //! so a definition may be primed wherever the derivative contains nothing the formula may not contain.
 
 use crate::model::Coordinate;
-use crate::suggest::nearest;
+use carom_expr::nearest;
 use carom_expr::{Dag, Expr, Name, Problem, Symbol};
 use std::collections::HashMap;
 

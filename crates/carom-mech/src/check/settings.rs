@@ -5,7 +5,7 @@ use super::scope::{Context, INPUT, Meaning, POSITION, TIME};
 use crate::draft::{self, Formula, Word};
 use crate::model::{ImpactOrder, Method, Point, RunSettings, View};
 use crate::schema::{self, Shape};
-use crate::suggest::nearest;
+use carom_expr::nearest;
 
 const SETTING: Context = Context::new("a run setting", 0, "run settings are made of parameters");
 const POINT: Context =

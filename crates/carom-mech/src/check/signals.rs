@@ -16,7 +16,7 @@
 use super::Checker;
 use crate::draft::{Signal, Word};
 use crate::model::{ForceKind, Interpolation, Model, Physics, RowKind};
-use crate::suggest::nearest;
+use carom_expr::nearest;
 use carom_expr::{Dag, Expr};
 
 /// An expression that uses signals.

@@ -4,7 +4,7 @@ use super::Checker;
 use super::scope::Context;
 use crate::draft::{Assignment, Word};
 use crate::model::Start;
-use crate::suggest::nearest;
+use carom_expr::nearest;
 
 const VALUE: Context = Context::new("a start value", 0, "start values are made of parameters");
 

@@ -4,7 +4,7 @@ use super::Checker;
 use crate::diagnostic::{Diagnostic, Source};
 use crate::draft::{Signal, Word};
 use crate::model::{Interpolation, TableInput};
-use crate::suggest::nearest;
+use carom_expr::nearest;
 
 /// Most bytes of a table.
 const MOST_BYTES: u64 = 1 << 30;

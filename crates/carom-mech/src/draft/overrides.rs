@@ -5,7 +5,7 @@
 use super::{Assignment, At, Draft, Formula, FormulaKind, Word};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::schema;
-use crate::suggest::nearest;
+use carom_expr::nearest;
 
 impl Draft {
     /// Sets parameters: `m=2.0` or `m=2.0, l=pi/2`. Values are numbers or formulas of parameters.

@@ -6,7 +6,7 @@ use super::tree::{self, Key, Table, Value};
 use super::{At, Body, Draft, Event, Force, Formula, FormulaKind, Input, Signal, Wall, Word};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::schema;
-use crate::suggest::nearest;
+use carom_expr::nearest;
 use std::ops::Range;
 use std::path::Path;
 

@@ -8,7 +8,7 @@
 //! ```
 
 use super::signals::{Catalog, Forces, Kind, Signal};
-use crate::suggest::nearest;
+use carom_expr::nearest;
 use carom_mech::{Action, Diagnostic, Severity};
 
 /// Knots at which signals are compared when panels are chosen.

@@ -8,10 +8,10 @@
 //! Values come from the motion's samples; at the two sides of a jump from its record, or from the formula at that state.
 
 use crate::draw::{Label, is_greek};
-use crate::suggest::nearest;
 use crate::table::momentum_column;
 use crate::track::{Knot, Track};
 use carom_expr::Expr;
+use carom_expr::nearest;
 use carom_mech::{Diagnostic, Physics, Severity};
 use carom_run::Signal as Sampled;
 

@@ -73,9 +73,9 @@ fn states(track: &Track<'_>, jump: &Jump) -> Vec<Vec<f64>> {
         values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min)
     };
     let ranges: Vec<f64> = (0..q.len()).map(range).map(|r| if r.is_finite() { r } else { 0.0 }).collect();
-    let mut scatter = super::walls::Scatter(3);
+    let mut random = carom_expr::Random(3);
     let mut moved =
-        |_| q.iter().zip(&ranges).map(|(q, r)| q + 0.3 * r * (scatter.next() - 0.5)).collect::<Vec<f64>>();
+        |_| q.iter().zip(&ranges).map(|(q, r)| q + 0.3 * r * (random.unit() - 0.5)).collect::<Vec<f64>>();
     let mut states: Vec<Vec<f64>> = (0..SCATTERED).map(&mut moved).collect();
     states.push(q.clone());
     states

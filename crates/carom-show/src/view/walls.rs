@@ -9,7 +9,7 @@ use super::curve::zero_set;
 use super::{Scene, WallTrack};
 use crate::formula::{Formulas, Meaning, curves};
 use crate::track::Track;
-use carom_expr::{Expr, Symbol};
+use carom_expr::{Expr, Random, Symbol};
 use carom_run::input::Curve;
 
 /// Cells of the grid in which curves are looked for; curves that move are looked for more coarsely, many times.
@@ -91,9 +91,9 @@ type Frames = (Vec<Vec<Vec<(f64, f64)>>>, Vec<f64>);
 fn in_plane(track: &Track<'_>, mut plane: Plane, bounds: [f64; 4], flip: bool) -> Frames {
     let [left, right, bottom, top] = bounds;
     let knot_times: Vec<f64> = track.knots.iter().map(|&k| track.time(k)).collect();
-    let mut scatter = Scatter(1);
+    let mut random = Random(1);
     let spots: Vec<(f64, f64)> = (0..FITTED)
-        .map(|_| (left + (right - left) * scatter.next(), bottom + (top - bottom) * scatter.next()))
+        .map(|_| (left + (right - left) * random.unit(), bottom + (top - bottom) * random.unit()))
         .collect();
     let straight_at = |plane: &mut Plane, t: f64| -> Option<Straight> {
         let data: Vec<(f64, f64, f64)> = spots.iter().map(|p| (p.0, p.1, plane.value(p.0, p.1, t))).collect();
@@ -176,7 +176,7 @@ fn derived(track: &Track<'_>, scene: &Scene, gap: Expr, bounds: [f64; 4]) -> Opt
 /// States around those of the motion, every coordinate moved independently.
 fn scattered_states(track: &Track<'_>) -> Vec<Vec<f64>> {
     let n = track.mechanics.model.coordinates.len();
-    let mut scatter = Scatter(7);
+    let mut random = Random(7);
     (0..FITTED)
         .map(|i| {
             let knot = track.knots[i * (track.knots.len() - 1) / FITTED];
@@ -184,7 +184,7 @@ fn scattered_states(track: &Track<'_>) -> Vec<Vec<f64>> {
                 .map(|k| {
                     let q = track.position(knot, k);
                     let q = if q.is_finite() { q } else { 0.0 };
-                    q + (0.2 + 0.3 * q.abs()) * (2.0 * scatter.next() - 1.0)
+                    q + (0.2 + 0.3 * q.abs()) * random.symmetric()
                 })
                 .collect()
         })
@@ -231,14 +231,4 @@ fn segment((alpha, beta, gamma): Straight, [left, right, bottom, top]: [f64; 4])
     let length = (right - left).hypot(top - bottom);
     // n is to the left of the direction (n_y, −n_x).
     vec![(fx - length * ny, fy + length * nx), (fx + length * ny, fy - length * nx)]
-}
-
-/// Evenly scattered numbers in [0, 1), always the same ones.
-pub(super) struct Scatter(pub(super) u64);
-
-impl Scatter {
-    pub(super) fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
 }

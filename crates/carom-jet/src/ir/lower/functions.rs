@@ -3,8 +3,9 @@
 
 use super::{Lowering, ONE, Shared, ZERO, shape};
 use crate::ir::system::CompileError;
-use crate::ir::tape::{ConstantOp, Linear, Op, Product, Row, Start, Value};
-use carom_expr::{Function, Rational};
+use crate::ir::tape::{Linear, Op, Product, Row, Start, Value};
+use crate::values::Operation;
+use carom_expr::{Exponent, Function};
 
 impl Lowering<'_> {
     /// f(a), or f(a, b): a constant, or the row of a recurrence D(out) = … .
@@ -12,7 +13,7 @@ impl Lowering<'_> {
         use Function::{Acos, Acosh, Asin, Asinh, Atan, Atanh, Cos, Cosh, Exp, Log, Sin, Sinh, Tan, Tanh};
         let u = match (a, b) {
             (Value::Constant(x), Value::Constant(y)) => {
-                return Ok(Value::Constant(self.constant(ConstantOp::Function(f, x, y))));
+                return Ok(Value::Constant(self.constant(Operation::Function(f, x, y))));
             }
             _ if f == Function::Atan2 => return Ok(Value::Row(self.atan2(a, b))),
             _ if matches!(f, Function::Abs | Function::Sign | Function::Min | Function::Max) => {
@@ -55,7 +56,7 @@ impl Lowering<'_> {
                 };
                 let mut weight = self.sqrt(inside);
                 if f == Acos {
-                    let coefficient = self.constant(ConstantOp::Number(-1.0));
+                    let coefficient = self.constant(Operation::Number(-1.0));
                     weight = self.dot(ZERO, vec![Linear { coefficient, a: weight }], vec![]);
                 }
                 self.integrate(du, weight, start)
@@ -79,7 +80,7 @@ impl Lowering<'_> {
 
     /// θ = atan2(y, x):  (x² + y²) Dθ = x Dy − y Dx.
     fn atan2(&mut self, y: Value, x: Value) -> Row {
-        let minus = self.constant(ConstantOp::Number(-1.0));
+        let minus = self.constant(Operation::Number(-1.0));
         let (mut squares, mut linear, mut numerator) = (Vec::new(), Vec::new(), Vec::new());
         let mut constant = ZERO;
         for (value, other, sign) in [(y, x, ONE), (x, y, minus)] {
@@ -93,14 +94,14 @@ impl Lowering<'_> {
                             let coefficient = if sign == ONE {
                                 c
                             } else {
-                                self.constant(ConstantOp::Product(-1.0, Box::new([(c, Rational::ONE)])))
+                                self.constant(Operation::Product(-1.0, Box::new([(c, Exponent::Whole(1))])))
                             };
                             linear.push(Linear { coefficient, a: da });
                         }
                     }
                 }
                 Value::Constant(c) => {
-                    constant = self.constant(ConstantOp::Product(1.0, Box::new([(c, Rational::integer(2))])));
+                    constant = self.constant(Operation::Product(1.0, Box::new([(c, Exponent::Whole(2))])));
                 }
             }
         }
