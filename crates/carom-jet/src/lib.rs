@@ -1,4 +1,4 @@
-//! The engine: expressions → straight-line program → power series in time. It knows no mechanics.
+//! Taylor integration with guaranteed-order events for any ODE given as expressions.
 //!
 //! ```text
 //! x' = r(t, x, y, p),     M(t, x, y, p) y = b(t, x, y, p)   block after block,     w = watched(t, x, y, p)
@@ -7,34 +7,84 @@
 //! [`System`] states the problem with expressions of a [`carom_expr::Dag`]; [`Tape`] is its compiled form, made once;
 //! [`Flow`] is a workspace that evaluates a tape: values at a state ([`Flow::evaluate`]) or the power series of
 //! everything in t − t₀ ([`Flow::jet`]). [`Taylor`] chooses order and step, [`Rk4`] is the fixed-step method,
-//! [`Time`] keeps time as an unevaluated pair.
+//! [`Time`] keeps time as an unevaluated pair, [`Ensemble`] integrates many trajectories at once with the same bits.
+//! [`roots`] finds *every* root of a step's polynomial in ascending order, so an event is never stepped over;
+//! [`values`] evaluates formulas without a tape, [`dense`] is small dense algebra, [`oracle`] the slow clear evaluator that
+//! tests compare all others with. The crate knows no mechanics.
 //!
-//! A Taylor step, complete:
+//! # A step, and the first event in it
 //!
 //! ```
 //! use carom_expr::{Dag, Function};
+//! use carom_jet::roots::{Beginning, Roots};
 //! use carom_jet::{Extent, Flow, System, Tape, Taylor, Time};
+//!
+//! // x' = v, v' = −g sin x; watched: x.
 //! let mut dag = Dag::new();
-//! let (t, g, x, v) = (dag.symbol("t"), dag.symbol("g"), dag.symbol("x"), dag.symbol("v"));
-//! let sin = dag.function(Function::Sin, &[x]);
-//! let pull = dag.mul(g, sin);
+//! let [t, g, x, v] = ["t", "g", "x", "v"].map(|name| dag.symbol(name));
+//! let sine = dag.function(Function::Sin, &[x]);
+//! let pull = dag.mul(g, sine);
 //! let rate = dag.neg(pull);
 //! let system = System {
-//!     time: t, parameters: vec![g], state: vec![x, v], rate: vec![v, rate], blocks: vec![], watched: vec![sin], noted: vec![],
+//!     time: t, parameters: vec![g], state: vec![x, v], rate: vec![v, rate], blocks: vec![], watched: vec![x], monitored: vec![],
 //! };
-//! let tape = Tape::compile(&dag, &system).unwrap();
+//! let tape = Tape::compile(&dag, &system)?;
 //! let taylor = Taylor::new(1e-15);
 //! let mut flow = Flow::new(tape, taylor.order);
 //! flow.set_parameters(&[9.81]);
-//! flow.jet(Time::new(0.0), &[0.5, 0.0]).unwrap();
-//! let mut extent = Extent::new(2, 1);
-//! let h = taylor.step_size(&flow, &extent).min(1.0);
-//! extent.see(&flow, h);                       // later steps are measured by what the motion has done
-//! let mut end = [0.0; 2];
-//! flow.state_at(h, &mut end);                 // the state after the step
-//! let sine = flow.watched_at(0, h);           // the watched polynomial, anywhere in [0, h]
-//! assert!((sine - end[0].sin()).abs() < 1e-14);
+//!
+//! // Small swings from x = 1e-6: the first zero is a quarter of 2π/√g away.
+//! let (mut time, mut state, mut extent) = (Time::new(0.0), [1e-6, 0.0], Extent::new(2, 1));
+//! let zero = loop {
+//!     flow.jet(time, &state)?;
+//!     let h = taylor.step_size(&flow, &extent);
+//!     extent.see(&flow, h);                                  // later steps are measured by what the motion has done
+//!     let known = Beginning { sign: 1.0, zeros: 0, noise: 0.0, truncation: 0.0 };
+//!     if let Some(root) = Roots::new(flow.watched(0), h, &known).next() {
+//!         break time.plus(root.at).value();
+//!     }
+//!     flow.state_at(h, &mut state);
+//!     time = time.plus(h);
+//! };
+//! assert!((zero - 0.25 * std::f64::consts::TAU / 9.81_f64.sqrt()).abs() < 1e-12);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! `cargo run -p carom-jet --example events` is a complete program: events of the van der Pol oscillator.
+//!
+//! # From an expression to bytes
+//!
+//! The same pendulum, stage by stage; each folder of the crate is one arrow.
+//!
+//! ```text
+//! expressions      x' = v          v' = −g sin x
+//!    │  ir::lower      what parameters alone determine is a constant; what moves is a row
+//!    ▼
+//! tape             constants   c₂ = g    c₃ = −1·c₂
+//!                  rows        r₀ = x    r₁ = v    r₂ = t
+//!                  Euler       r₃ = D r₀                       (D u)_k = k u_k
+//!                  SinCos      r₄, r₅ = sin r₀, cos r₀
+//!                  Dot         r₆ = c₃ r₄                      x' = r₁,  v' = r₆
+//!    │  ir::recurrence  one rule per order k ≥ 1, from coefficients below it
+//!    ▼
+//! recurrence       k r₄ₖ =  Σ_{j=1…k} j r₀ⱼ r₅,ₖ₋ⱼ           r₀,ₖ₊₁ = r₁ₖ / (k + 1)
+//!                  k r₅ₖ = −Σ_{j=1…k} j r₀ⱼ r₄,ₖ₋ⱼ           r₁,ₖ₊₁ = c₃ r₄ₖ / (k + 1)
+//!    │  ir::layout      where every coefficient lies; sums of one shape side by side, to be taken four or eight at a time
+//!    ▼
+//! arena            [ r₀₀ r₀₁ … │ r₁₀ r₁₁ … │ r₄, r₅ interleaved … │ constants ]
+//!    │  eval            interpreted: order 0, then one pass over the recurrence per order
+//!    │  emit            or compiled: the same passes as x86-64 instructions, the same bits
+//!    ▼
+//! bytes            vfmadd231pd ymm0, ymm1, [rsi + 0x40]      c4 e2 f5 b8 46 40        four terms of a sum at once
+//!    │  step            order and length from the last coefficients; the end of the step by Horner
+//!    ▼  roots           every watched function is a polynomial on [0, h]: its roots, none missed
+//! next state, first event
+//! ```
+//!
+//! # What it does not do
+//!
+//! The truncation error of a step is estimated from its last coefficients, not enclosed. Stiff systems need many steps.
+//! Piecewise functions of something that moves (`abs`, `sign`, `min`, `max`) have no series: split them first.
 
 mod batch;
 pub mod dense;

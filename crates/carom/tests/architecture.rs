@@ -212,3 +212,22 @@ fn source_files_can_be_read_in_one_sitting() {
         }
     }
 }
+
+#[test]
+fn the_way_of_a_gap_leads_through_stations_that_exist() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let way = map.split("\n## ").find(|section| section.starts_with("The way of")).expect("the way is drawn");
+    let mut stations = 0;
+    for line in way.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {
+        // 7. `carom-jet/src/ir/lower.rs` · `lower`: …
+        let mut names = line.split('`').skip(1).step_by(2);
+        let (file, name) = (names.next().unwrap(), names.next().unwrap());
+        let text =
+            fs::read_to_string(root().join("crates").join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+        let defined = ["fn", "struct", "enum"].iter().any(|word| mentions(&text, &format!("{word} {name}")));
+        assert!(defined, "{file} has no `{name}`");
+        stations += 1;
+        assert!(line.starts_with(&format!("{stations}. ")), "stations are numbered: {line}");
+    }
+    assert!((10..=20).contains(&stations), "{stations} stations");
+}

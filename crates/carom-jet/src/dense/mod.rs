@@ -12,6 +12,12 @@ pub use balance::balance;
 pub use singular::{SingularValues, least_norm, rank, scaled_rows};
 
 /// A dense matrix, row by row.
+///
+/// ```
+/// use carom_jet::dense::Matrix;
+/// let matrix = Matrix { rows: 1, columns: 2, entries: vec![1.0, 2.0] };
+/// assert_eq!((matrix.times(&[3.0, 4.0]), matrix.transposed_times(&[5.0])), (vec![11.0], vec![5.0, 10.0]));
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Matrix {
     /// Number of rows.
@@ -77,6 +83,15 @@ pub fn largest(x: &[f64]) -> f64 {
 pub const RANK_TOLERANCE: f64 = 1e-11;
 
 /// A factored matrix.
+///
+/// ```
+/// use carom_jet::dense::{Factored, Matrix};
+/// let matrix = Matrix { rows: 2, columns: 2, entries: vec![2.0, 1.0, 1.0, 1.0] };
+/// let factored = Factored::new(&matrix);
+/// assert!(factored.is_regular());
+/// let x = factored.solve(&[3.0, 2.0]);
+/// assert!((x[0] - 1.0).abs() < 1e-15 && (x[1] - 1.0).abs() < 1e-15);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Factored {
     lu: Matrix,

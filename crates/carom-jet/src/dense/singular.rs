@@ -3,17 +3,24 @@
 //! One-sided Jacobi: the columns of M are rotated until they are orthogonal, M V = U Σ. It is slow for large
 //! matrices and accurate for all of them, so elimination is tried first and trusted only when it leaves no doubt.
 
-/// SingularValues values below this part of the largest count as zero. Entries are exact to a few units of rounding and
+/// Singular values below this part of the largest count as zero. Entries are exact to a few units of rounding and
 /// rows are scaled to size 1, so what is zero comes out below 1e-13; what a model means is far above.
 pub const RANK_TOLERANCE: f64 = 1e-9;
 
 /// M = U Σ Vᵀ with the columns of V complete.
+///
+/// ```
+/// use carom_jet::dense::SingularValues;
+/// let found = SingularValues::of(&[vec![3.0, 0.0], vec![0.0, 0.0]], 2);
+/// assert_eq!((found.rank(), found.values[0]), (1, 3.0));
+/// assert_eq!(found.null_vectors()[0][1].abs(), 1.0);
+/// ```
 pub struct SingularValues {
     /// Columns of U Σ (not normalised), one per column of M.
     scaled: Vec<Vec<f64>>,
     /// Columns of V.
     pub right: Vec<Vec<f64>>,
-    /// SingularValues values in the same order, descending.
+    /// Singular values in the same order, descending.
     pub values: Vec<f64>,
 }
 
@@ -147,7 +154,7 @@ pub fn rank(rows: &[Vec<f64>], columns: usize) -> usize {
     m.len().min(columns)
 }
 
-/// The x of least norm with M x = b: through M Mᵀ y = b when that is well conditioned, else by singular values.
+/// The x of least norm with M x = b (`carom_jet::dense::least_norm(&[vec![1.0, 1.0]], 2, &[2.0])` is [1, 1]): through M Mᵀ y = b when that is well conditioned, else by singular values.
 pub fn least_norm(rows: &[Vec<f64>], columns: usize, b: &[f64]) -> Vec<f64> {
     let n = rows.len();
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();

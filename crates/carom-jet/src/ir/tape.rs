@@ -144,6 +144,20 @@ pub(crate) type MachineCode = Option<Arc<(Code, Program)>>;
 impl Tape {
     /// Compiles a system.
     ///
+    /// ```
+    /// use carom_expr::Dag;
+    /// use carom_jet::{CompileError, System, Tape};
+    /// let mut dag = Dag::new();
+    /// let [t, x, k] = ["t", "x", "k"].map(|name| dag.symbol(name));
+    /// let rate = dag.mul(k, x);
+    /// let mut system = System {
+    ///     time: t, parameters: vec![k], state: vec![x], rate: vec![rate], blocks: vec![], watched: vec![], monitored: vec![],
+    /// };
+    /// assert_eq!(Tape::compile(&dag, &system).unwrap().dimension(), 1);
+    /// system.parameters.clear();
+    /// assert_eq!(Tape::compile(&dag, &system).err(), Some(CompileError::UnknownSymbol("k".into())));
+    /// ```
+    ///
     /// # Errors
     /// When a symbol has no value, something piecewise moves, or shapes disagree.
     pub fn compile(dag: &Dag, system: &System) -> Result<Arc<Tape>, CompileError> {
@@ -304,5 +318,35 @@ impl Op {
                 (block.first..block.first + block.size as Row).for_each(visit);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::values::Operation;
+    use carom_expr::Exponent;
+
+    #[test]
+    fn the_crate_page_shows_the_tape_of_a_pendulum() {
+        let mut dag = Dag::new();
+        let [time, g, x, v] = ["t", "g", "x", "v"].map(|name| dag.symbol(name));
+        let sine = dag.function(Function::Sin, &[x]);
+        let pull = dag.mul(g, sine);
+        let rate = vec![v, dag.neg(pull)];
+        let (parameters, state, watched) = (vec![g], vec![x, v], vec![x]);
+        let system = System { time, parameters, state, rate, blocks: vec![], watched, monitored: vec![] };
+        let tape = Tape::compile(&dag, &system).unwrap();
+        let minus_g = Operation::Product(-1.0, Box::new([(2, Exponent::Whole(1))]));
+        assert_eq!(tape.constants[2..], [Operation::Input(0), minus_g]);
+        let dot = Op::Dot {
+            out: 6,
+            constant: ZERO,
+            linear: Box::new([Linear { coefficient: 3, a: 4 }]),
+            products: Box::new([]),
+        };
+        let sin_cos = Op::SinCos { u: 0, du: 3, sin: 4, cos: 5 };
+        assert_eq!(tape.ops, [Op::Euler { out: 3, u: 0 }, sin_cos, dot]);
+        assert_eq!(tape.rate, [Value::Row(1), Value::Row(6)]);
     }
 }

@@ -46,6 +46,13 @@ pub struct Beginning {
 }
 
 /// The quick test, p₀ + Σ min(0, p_k h^k) > 0: true means there is certainly no root.
+///
+/// ```
+/// use carom_jet::roots::{Beginning, certainly_none};
+/// let above = Beginning { sign: 1.0, zeros: 0, noise: 0.0, truncation: 0.0 };
+/// assert!(certainly_none(&[1.0, -0.5], 1.0, &above));
+/// assert!(!certainly_none(&[1.0, -2.0], 1.0, &above));
+/// ```
 pub fn certainly_none(c: &[f64], h: f64, beginning: &Beginning) -> bool {
     let mut power = h;
     let Some(&first) = c.get(beginning.zeros) else { return true };

@@ -3,6 +3,13 @@
 //! At t ≈ 900 one ulp of a double is 1e-13; thousands of additions would eat the digits a user asks for.
 
 /// A time, kept to about 32 digits.
+///
+/// ```
+/// use carom_jet::Time;
+/// let late = (0..1000).fold(Time::new(1e6), |t, _| t.plus(0.001));
+/// // A thousandth is not a double: what is left is its own rounding, not that of a million.
+/// assert!((late.minus(Time::new(1e6)) - 1000.0 * 0.001).abs() < 1e-15);
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Time {
     /// The nearest double.
