@@ -7,7 +7,7 @@ use crate::parse::{Problem, Span};
 
 /// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// `12`, `0.25`, `1e-3`
     Number,
     /// A name and how many primes follow it.
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
 /// A token and its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub span: Span,
     /// A line break or tab stands directly before it: `"\nu"` may have been meant as `nu`.
     pub after_escape: Option<char>,
@@ -111,7 +111,7 @@ impl<'a> Lexer<'a> {
         self.text.get(self.at + offset..)?.chars().next()
     }
 
-    fn push(&mut self, kind: Kind, length: usize) -> Span {
+    fn push(&mut self, kind: TokenKind, length: usize) -> Span {
         let span = Span { start: self.at, end: self.at + length };
         self.tokens.push(Token { kind, span, after_escape: None });
         self.at += length;
@@ -130,7 +130,13 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads a wrong spelling of the operator `kind`.
-    fn misspelt(&mut self, kind: Kind, length: usize, message: impl Into<String>, hint: impl Into<String>) {
+    fn misspelt(
+        &mut self,
+        kind: TokenKind,
+        length: usize,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
         let span = self.push(kind, length);
         self.problem(span, message, hint);
     }
@@ -140,17 +146,22 @@ impl<'a> Lexer<'a> {
             ' ' | '\t' | '\n' | '\r' | '\u{a0}' => self.at += c.len_utf8(),
             '0'..='9' | '.' => self.number(),
             _ if starts_name(c) => self.name(),
-            '+' => drop(self.push(Kind::Plus, 1)),
-            '-' => drop(self.push(Kind::Minus, 1)),
+            '+' => drop(self.push(TokenKind::Plus, 1)),
+            '-' => drop(self.push(TokenKind::Minus, 1)),
             '*' if self.after(1) == Some('*') => {
-                self.misspelt(Kind::Power, 2, "`**` is not an operator", "write `^` for powers, as in `x^2`");
+                self.misspelt(
+                    TokenKind::Power,
+                    2,
+                    "`**` is not an operator",
+                    "write `^` for powers, as in `x^2`",
+                );
             }
-            '*' => drop(self.push(Kind::Times, 1)),
-            '/' => drop(self.push(Kind::Divide, 1)),
-            '^' => drop(self.push(Kind::Power, 1)),
-            '(' => drop(self.push(Kind::Open, 1)),
-            ')' => drop(self.push(Kind::Close, 1)),
-            ',' => drop(self.push(Kind::Comma, 1)),
+            '*' => drop(self.push(TokenKind::Times, 1)),
+            '/' => drop(self.push(TokenKind::Divide, 1)),
+            '^' => drop(self.push(TokenKind::Power, 1)),
+            '(' => drop(self.push(TokenKind::Open, 1)),
+            ')' => drop(self.push(TokenKind::Close, 1)),
+            ',' => drop(self.push(TokenKind::Comma, 1)),
             _ if primes_of(c) > 0 => self.stray_prime(c),
             _ => self.unreadable(c),
         }
@@ -172,11 +183,11 @@ impl<'a> Lexer<'a> {
             }
         }
         if valid {
-            self.push(Kind::Number, length);
+            self.push(TokenKind::Number, length);
             return;
         }
         let text = shorten(&self.text[self.at..self.at + length]);
-        let span = self.push(Kind::Number, length);
+        let span = self.push(TokenKind::Number, length);
         self.problem(span, format!("`{text}` is not a number"), "write numbers like `0.25` or `1e-3`");
     }
 
@@ -193,11 +204,11 @@ impl<'a> Lexer<'a> {
             self.at += c.len_utf8();
         }
         let span = Span { start, end: self.at };
-        let mut kind = Kind::Name { primes };
+        let mut kind = TokenKind::Name { primes };
         if length > LONGEST_NAME {
             let hint = format!("names have at most {LONGEST_NAME} letters; is an operator missing?");
             self.problem(span, format!("a name of {length} letters"), hint);
-            kind = Kind::Number;
+            kind = TokenKind::Number;
         }
         self.tokens.push(Token { kind, span, after_escape: None });
     }
@@ -205,10 +216,10 @@ impl<'a> Lexer<'a> {
     fn stray_prime(&mut self, c: char) {
         let length = self.run_of(self.at, |c| primes_of(c) > 0);
         let hint = match self.tokens.last() {
-            Some(token) if token.kind == Kind::Close => {
+            Some(token) if token.kind == TokenKind::Close => {
                 "give the expression a name in [define]; a prime on that name is its total time derivative"
             }
-            Some(token) if matches!(token.kind, Kind::Name { .. }) => {
+            Some(token) if matches!(token.kind, TokenKind::Name { .. }) => {
                 "write the prime directly after the name"
             }
             _ => "write `x'` for the velocity of `x`",
@@ -222,30 +233,30 @@ impl<'a> Lexer<'a> {
             '=' => {
                 let length = self.run_of(self.at, |c| c == '=');
                 let hint = "bring everything to one side: instead of `a = b` write `a - (b)`";
-                self.misspelt(Kind::Minus, length, "a formula has no `=`", hint);
+                self.misspelt(TokenKind::Minus, length, "a formula has no `=`", hint);
             }
             '<' | '>' | '≤' | '≥' => {
                 let length = self.run_of(self.at, |c| matches!(c, '<' | '>' | '=' | '≤' | '≥'));
                 let hint = "write what must stay positive: instead of `a > b` write `a - (b)`";
-                self.misspelt(Kind::Minus, length, "a formula is not a comparison", hint);
+                self.misspelt(TokenKind::Minus, length, "a formula is not a comparison", hint);
             }
             '[' | '{' => {
                 let hint = "group with parentheses `( )`";
-                self.misspelt(Kind::Open, length, format!("`{c}` cannot stand in a formula"), hint);
+                self.misspelt(TokenKind::Open, length, format!("`{c}` cannot stand in a formula"), hint);
             }
             ']' | '}' => {
                 let hint = "group with parentheses `( )`";
-                self.misspelt(Kind::Close, length, format!("`{c}` cannot stand in a formula"), hint);
+                self.misspelt(TokenKind::Close, length, format!("`{c}` cannot stand in a formula"), hint);
             }
             '×' | '·' | '⋅' | '∙' | '∗' => {
-                self.misspelt(Kind::Times, length, format!("`{c}` is not an operator"), "write `*`");
+                self.misspelt(TokenKind::Times, length, format!("`{c}` is not an operator"), "write `*`");
             }
             '−' | '–' | '—' => {
                 let hint = "write the minus sign of the keyboard, `-`";
-                self.misspelt(Kind::Minus, length, format!("`{c}` is not an operator"), hint);
+                self.misspelt(TokenKind::Minus, length, format!("`{c}` is not an operator"), hint);
             }
             '÷' | '∕' | '⁄' => {
-                self.misspelt(Kind::Divide, length, format!("`{c}` is not an operator"), "write `/`");
+                self.misspelt(TokenKind::Divide, length, format!("`{c}` is not an operator"), "write `/`");
             }
             '⁰' | '¹' | '²' | '³' | '⁴' | '⁵' | '⁶' | '⁷' | '⁸' | '⁹' => {
                 let length = self.run_of(self.at, |c| superscript(c).is_some());
@@ -302,7 +313,7 @@ impl<'a> Lexer<'a> {
         if swallowed {
             self.problem(span, message, hint);
             // Stands for the name that was meant, as a number so that nobody looks it up.
-            self.push(Kind::Number, length + word);
+            self.push(TokenKind::Number, length + word);
         } else {
             self.skip(length, message, hint);
         }

@@ -14,7 +14,7 @@
 //! too deeply or would swell beyond all use is refused, not attempted.
 
 use crate::dag::{Constant, Dag, Expr, Function, Node};
-use crate::lex::{Kind, Token, lex, shorten};
+use crate::lex::{Token, TokenKind, lex, shorten};
 use crate::number::Rational;
 use pitfalls::called;
 
@@ -120,7 +120,7 @@ enum Called {
 }
 
 /// A sum being read, inside the formula, parentheses or a call.
-struct Level {
+struct OpenSum {
     opener: Opener,
     /// Where it was opened.
     opened: Span,
@@ -137,9 +137,9 @@ struct Level {
     exponent_negative: bool,
 }
 
-impl Level {
-    fn new(opener: Opener, opened: Span) -> Level {
-        Level {
+impl OpenSum {
+    fn new(opener: Opener, opened: Span) -> OpenSum {
+        OpenSum {
             opener,
             opened,
             arguments: Vec::new(),
@@ -160,7 +160,7 @@ struct Parser<'a, 'r> {
     tokens: Vec<Token>,
     next: usize,
     problems: Vec<Problem>,
-    stack: Vec<Level>,
+    stack: Vec<OpenSum>,
     work: usize,
 }
 
@@ -177,13 +177,13 @@ impl<'a> Parser<'a, '_> {
         self.tokens.get(self.next + ahead).copied()
     }
 
-    fn peek_kind(&self, ahead: usize) -> Option<Kind> {
+    fn peek_kind(&self, ahead: usize) -> Option<TokenKind> {
         self.peek(ahead).map(|t| t.kind)
     }
 
-    fn level(&mut self) -> &mut Level {
+    fn level(&mut self) -> &mut OpenSum {
         if self.stack.is_empty() {
-            self.stack.push(Level::new(Opener::Formula, Span::default()));
+            self.stack.push(OpenSum::new(Opener::Formula, Span::default()));
         }
         let last = self.stack.len() - 1;
         &mut self.stack[last]
@@ -224,18 +224,18 @@ impl<'a> Parser<'a, '_> {
     fn before_value(&mut self, token: Token) -> bool {
         self.next += 1;
         match token.kind {
-            Kind::Number => {
+            TokenKind::Number => {
                 let value = self.number(token);
                 self.operand(value);
                 true
             }
-            Kind::Name { primes } => self.name(token, primes),
-            Kind::Open => {
-                self.stack.push(Level::new(Opener::Parenthesis, token.span));
+            TokenKind::Name { primes } => self.name(token, primes),
+            TokenKind::Open => {
+                self.stack.push(OpenSum::new(Opener::Parenthesis, token.span));
                 false
             }
-            Kind::Plus => false,
-            Kind::Minus => {
+            TokenKind::Plus => false,
+            TokenKind::Minus => {
                 let level = self.level();
                 if level.chain.is_empty() {
                     level.negative ^= true;
@@ -244,10 +244,10 @@ impl<'a> Parser<'a, '_> {
                 }
                 false
             }
-            Kind::Close | Kind::Comma | Kind::Times | Kind::Divide | Kind::Power => {
-                let empty_call = token.kind == Kind::Close
+            TokenKind::Close | TokenKind::Comma | TokenKind::Times | TokenKind::Divide | TokenKind::Power => {
+                let empty_call = token.kind == TokenKind::Close
                     && matches!(self.level().opener, Opener::Call(_) | Opener::NoFunction)
-                    && self.peek_back(2) == Some(Kind::Open);
+                    && self.peek_back(2) == Some(TokenKind::Open);
                 if empty_call {
                     return self.close(token.span);
                 }
@@ -260,7 +260,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn peek_back(&self, back: usize) -> Option<Kind> {
+    fn peek_back(&self, back: usize) -> Option<TokenKind> {
         self.next.checked_sub(back).map(|i| self.tokens[i].kind)
     }
 
@@ -268,24 +268,24 @@ impl<'a> Parser<'a, '_> {
     fn after_value(&mut self, token: Token) -> bool {
         self.next += 1;
         match token.kind {
-            Kind::Plus | Kind::Minus => {
+            TokenKind::Plus | TokenKind::Minus => {
                 self.finish_term();
-                self.level().negative = token.kind == Kind::Minus;
+                self.level().negative = token.kind == TokenKind::Minus;
                 false
             }
-            Kind::Times | Kind::Divide => {
+            TokenKind::Times | TokenKind::Divide => {
                 self.finish_factor();
-                self.level().divides = token.kind == Kind::Divide;
+                self.level().divides = token.kind == TokenKind::Divide;
                 false
             }
-            Kind::Power => false,
-            Kind::Comma => self.comma(token),
-            Kind::Close if self.stack.len() == 1 => {
+            TokenKind::Power => false,
+            TokenKind::Comma => self.comma(token),
+            TokenKind::Close if self.stack.len() == 1 => {
                 self.problem(token.span, "there is no `(` for this `)`", "remove it, or add the `(`");
                 true
             }
-            Kind::Close => self.close(token.span),
-            Kind::Number | Kind::Name { .. } | Kind::Open => {
+            TokenKind::Close => self.close(token.span),
+            TokenKind::Number | TokenKind::Name { .. } | TokenKind::Open => {
                 self.next -= 1;
                 self.implicit_product(token);
                 self.finish_factor();
@@ -295,7 +295,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn comma(&mut self, token: Token) -> bool {
-        let digits = |t: Option<Token>| t.filter(|t| t.kind == Kind::Number);
+        let digits = |t: Option<Token>| t.filter(|t| t.kind == TokenKind::Number);
         if !matches!(self.level().opener, Opener::Formula | Opener::Parenthesis) {
             let argument = self.finish_sum();
             self.level().arguments.push(argument);
@@ -336,7 +336,7 @@ impl<'a> Parser<'a, '_> {
 
     fn name(&mut self, token: Token, primes: u32) -> bool {
         let text = self.bare(token);
-        if self.peek_kind(0) == Some(Kind::Open) || called(text).is_some() {
+        if self.peek_kind(0) == Some(TokenKind::Open) || called(text).is_some() {
             return self.call(token, text, primes);
         }
         let value = self.resolve_name(token, text, primes);
@@ -378,7 +378,7 @@ impl<'a> Parser<'a, '_> {
 
     /// A name that is a function's, or stands before a parenthesis.
     fn call(&mut self, token: Token, text: &'a str, primes: u32) -> bool {
-        let open = self.peek_kind(0) == Some(Kind::Open);
+        let open = self.peek_kind(0) == Some(TokenKind::Open);
         match called(text) {
             Some(function) => {
                 if primes > 0 {
@@ -388,7 +388,7 @@ impl<'a> Parser<'a, '_> {
                 }
                 if open {
                     self.next += 1;
-                    self.stack.push(Level::new(Opener::Call(function), token.span));
+                    self.stack.push(OpenSum::new(Opener::Call(function), token.span));
                     return false;
                 }
                 self.function_without_argument(token, text)
@@ -396,7 +396,7 @@ impl<'a> Parser<'a, '_> {
             None => {
                 self.no_function(token, text, primes);
                 self.next += 1;
-                self.stack.push(Level::new(Opener::NoFunction, token.span));
+                self.stack.push(OpenSum::new(Opener::NoFunction, token.span));
                 false
             }
         }

@@ -20,7 +20,7 @@ mod piece;
 use crate::dag::{Dag, Expr, Node};
 use crate::number::Rational;
 use order::Ranks;
-use piece::{Level, Piece};
+use piece::{Piece, Precedence};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -185,7 +185,7 @@ impl<'a> Printer<'a> {
         let mut pieces = self.pieces(e);
         let ranks = self.ranks.borrow();
         let piece = self.join_node(e, &ranks, &mut |child| take(&mut pieces, child));
-        if factor && piece.level < Level::Power { self.parenthesise(piece) } else { piece }
+        if factor && piece.level < Precedence::Power { self.parenthesise(piece) } else { piece }
     }
 
     fn parenthesise(&self, piece: Piece) -> Piece {
@@ -326,7 +326,7 @@ impl<'a> Printer<'a> {
             }
             _ => {
                 let piece = take(term);
-                if c.abs().is_one() && piece.level > Level::Sum {
+                if c.abs().is_one() && piece.level > Precedence::Sum {
                     piece
                 } else {
                     self.join_product(c.abs(), vec![piece], Vec::new())

@@ -56,7 +56,7 @@ impl Dag {
     /// assert_eq!(dag.simplify_all(&[x, quotient]), vec![x, quotient]);
     /// ```
     pub fn simplify_all(&mut self, roots: &[Expr]) -> Vec<Expr> {
-        let mut run = Run { expander: Expander::new() };
+        let mut run = Simplifier { expander: Expander::new() };
         let unknown: Vec<Expr> = roots.iter().copied().filter(|e| !self.simplified.contains_key(e)).collect();
         for e in self.reachable(&unknown) {
             if self.simplified.contains_key(&e) {
@@ -72,11 +72,11 @@ impl Dag {
 }
 
 /// One call: what it has learned.
-struct Run {
+struct Simplifier {
     expander: Expander,
 }
 
-impl Run {
+impl Simplifier {
     /// Simplifies a node whose children are simplified.
     fn simplify_node(&mut self, dag: &mut Dag, e: Expr) -> Expr {
         match dag.node(e).clone() {

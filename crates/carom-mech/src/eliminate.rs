@@ -10,7 +10,7 @@ use crate::sample::Samples;
 use carom_expr::{Dag, Expr, Node, Rational};
 
 /// Rows after elimination.
-pub(crate) struct Elimination {
+pub(crate) struct EliminatedRows {
     /// Each pivot column has its only entry in its pivot row.
     pub rows: Vec<Vec<Expr>>,
     /// The right-hand sides, combined alike.
@@ -30,7 +30,7 @@ pub(crate) fn eliminate(
     mut right: Vec<Expr>,
     first_choice: usize,
     longest: u64,
-) -> Option<Elimination> {
+) -> Option<EliminatedRows> {
     let zero = dag.zero();
     let columns = rows.first().map_or(0, Vec::len);
     for e in rows.iter_mut().flatten() {
@@ -84,7 +84,7 @@ pub(crate) fn eliminate(
             origins[i] = made;
         }
     }
-    Some(Elimination { rows, right, pivots, origins })
+    Some(EliminatedRows { rows, right, pivots, origins })
 }
 
 /// keep·a − take·b, zero when it vanishes at the sample points, tidied unless it is longer than `longest`.
@@ -122,7 +122,7 @@ fn pivot_weight(dag: &Dag, e: Expr, state: &[Expr]) -> usize {
     }
 }
 
-impl Elimination {
+impl EliminatedRows {
     /// Vectors that span the right null space, one per column without a pivot.
     pub fn null_vectors(&self, dag: &mut Dag, state: &[Expr]) -> Vec<Vec<Expr>> {
         let columns = self.rows.first().map_or(0, Vec::len);

@@ -8,7 +8,7 @@
 //! with the columns of Z spanning ker A. Systems of at most three coupled unknowns are solved by Cramer's rule;
 //! what is larger has no form that helps a reader, and stays the linear system it is.
 
-use crate::eliminate::{Elimination, eliminate};
+use crate::eliminate::{EliminatedRows, eliminate};
 use crate::frame::{Frame, dot};
 use crate::lagrangian::tidy;
 use crate::legendre::{TO_HAMILTONIAN, TO_LAGRANGIAN, blocks, legendre};
@@ -125,7 +125,7 @@ fn largest_block(dag: &Dag, matrix: &[Vec<Expr>]) -> usize {
 }
 
 /// A and −γ eliminated; `None` when there are more rows than a reader can use or entries swell.
-fn eliminate_rows(dag: &mut Dag, samples: &mut Samples, rows: &[RowMechanics]) -> Option<Elimination> {
+fn eliminate_rows(dag: &mut Dag, samples: &mut Samples, rows: &[RowMechanics]) -> Option<EliminatedRows> {
     if rows.len() > MOST_ROWS || (samples.len() == 0 && !rows.is_empty()) {
         return None;
     }
@@ -136,7 +136,7 @@ fn eliminate_rows(dag: &mut Dag, samples: &mut Samples, rows: &[RowMechanics]) -
 }
 
 /// Columns of Z.
-fn basis(dag: &mut Dag, elimination: &Elimination, n: usize, state: &[Expr]) -> Vec<Vec<Expr>> {
+fn basis(dag: &mut Dag, elimination: &EliminatedRows, n: usize, state: &[Expr]) -> Vec<Vec<Expr>> {
     if elimination.rows.is_empty() {
         let (zero, one) = (dag.zero(), dag.one());
         return (0..n).map(|i| (0..n).map(|j| if i == j { one } else { zero }).collect()).collect();
@@ -213,7 +213,7 @@ fn lagrangian_forms(
     mechanics: &mut Mechanics,
     frame: &Frame,
     forms: &mut ClosedForms,
-    elimination: Option<&Elimination>,
+    elimination: Option<&EliminatedRows>,
 ) -> String {
     let Dynamics::Lagrangian(l) = &mechanics.dynamics else { return String::new() };
     let (Some(z), Some(elimination)) = (forms.distribution.clone(), elimination) else {

@@ -69,7 +69,7 @@ impl Arithmetic for Sized {
 }
 
 #[derive(Clone)]
-struct Point {
+struct SamplePoint {
     symbols: Vec<f64>,
     /// |symbol| when the point was drawn: a coordinate that the conditions force to zero keeps this as its size.
     scales: Vec<f64>,
@@ -80,7 +80,7 @@ struct Point {
 /// Random states of a model.
 #[derive(Clone)]
 pub(crate) struct Samples {
-    points: Vec<Point>,
+    points: Vec<SamplePoint>,
     /// What was asked for so far.
     formulas: Evaluator,
     /// Positions, velocities (or momenta) of the free coordinates: what is moved to satisfy conditions.
@@ -127,7 +127,7 @@ impl Samples {
                 put(c.velocity, v + width * v.abs().max(1.0) * random.symmetric());
                 put(c.momentum, p + width * p.abs().max(1.0) * random.symmetric());
             }
-            let mut point = Point::new(symbols);
+            let mut point = SamplePoint::new(symbols);
             point.evaluate(&formulas);
             if places.iter().all(|&place| point.known[place].value.is_finite()) {
                 points.push(point);
@@ -143,7 +143,7 @@ impl Samples {
 
     /// One given point.
     pub fn at(symbols: Vec<f64>, state: Vec<Expr>) -> Samples {
-        Samples { points: vec![Point::new(symbols)], formulas: Evaluator::default(), state }
+        Samples { points: vec![SamplePoint::new(symbols)], formulas: Evaluator::default(), state }
     }
 
     /// Number of points.
@@ -218,7 +218,7 @@ impl Compiled {
         Compiled { formulas, places }
     }
 
-    fn at(&self, point: &mut Point) -> Vec<Vec<Sized>> {
+    fn at(&self, point: &mut SamplePoint) -> Vec<Vec<Sized>> {
         point.known.clear();
         point.evaluate(&self.formulas);
         self.places.iter().map(|row| row.iter().map(|&place| point.known[place]).collect()).collect()
@@ -235,7 +235,7 @@ impl Equations {
     }
 
     /// What is left of the conditions, and the largest part of its magnitude; none where they have no value.
-    fn residual(&self, point: &mut Point) -> Option<(Vec<f64>, f64)> {
+    fn residual(&self, point: &mut SamplePoint) -> Option<(Vec<f64>, f64)> {
         let values = self.conditions.at(point).concat();
         let part = |x: &Sized| x.value.abs() / x.magnitude.max(f64::MIN_POSITIVE);
         let size = values.iter().map(part).fold(0.0, f64::max);
@@ -243,16 +243,16 @@ impl Equations {
         finite.then(|| (values.iter().map(|x| x.value).collect(), size))
     }
 
-    fn matrix(&self, point: &mut Point) -> Vec<Vec<f64>> {
+    fn matrix(&self, point: &mut SamplePoint) -> Vec<Vec<f64>> {
         let numbers = |row: &Vec<Sized>| row.iter().map(|x| x.value).collect();
         self.jacobian.at(point).iter().map(numbers).collect()
     }
 }
 
-impl Point {
-    fn new(symbols: Vec<f64>) -> Point {
+impl SamplePoint {
+    fn new(symbols: Vec<f64>) -> SamplePoint {
         let scales = symbols.iter().map(|x| x.abs()).collect();
-        Point { symbols, scales, known: Vec::new() }
+        SamplePoint { symbols, scales, known: Vec::new() }
     }
 
     /// Newton with halving steps; quadratic convergence needs few, far starts need damping.

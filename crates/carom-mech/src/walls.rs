@@ -37,7 +37,7 @@ impl StateForm {
 }
 
 /// normal (free), normal (driven), drift, bias
-struct Line {
+struct RateTerms {
     normal: Vec<Expr>,
     driven_normal: Vec<Expr>,
     drift: Expr,
@@ -45,7 +45,7 @@ struct Line {
 }
 
 /// The line whose rate is `normal`·v + `drift`, all coordinates, prescribed motions not inserted.
-fn line(dag: &mut Dag, frame: &mut Frame, form: &StateForm, normal: &[Expr], drift: Expr) -> Line {
+fn line(dag: &mut Dag, frame: &mut Frame, form: &StateForm, normal: &[Expr], drift: Expr) -> RateTerms {
     let v = frame.v.clone();
     let moving = dot(dag, normal, &v);
     let rate = dag.add(moving, drift);
@@ -66,7 +66,7 @@ fn line(dag: &mut Dag, frame: &mut Frame, form: &StateForm, normal: &[Expr], dri
         let extra = dot(dag, &free, &form.velocity_bias);
         bias = dag.add(bias, extra);
     }
-    Line { normal: free, driven_normal: driven, drift: tidy(dag, drift), bias: tidy(dag, bias) }
+    RateTerms { normal: free, driven_normal: driven, drift: tidy(dag, drift), bias: tidy(dag, bias) }
 }
 
 /// All constraint rows.

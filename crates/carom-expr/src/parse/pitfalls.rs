@@ -2,7 +2,7 @@
 //!
 //! Everything here only words a [`Problem`](super::Problem); the parser goes on as if the right thing had been written.
 
-use super::{Called, Function, Kind, Parser, Token};
+use super::{Called, Function, Parser, Token, TokenKind};
 use crate::lex::{GREEK, shorten};
 
 impl<'a> Parser<'a, '_> {
@@ -10,7 +10,7 @@ impl<'a> Parser<'a, '_> {
         let Some(before) = self.next.checked_sub(1).map(|i| self.tokens[i]) else { return };
         let span = before.span.to(token.span);
         let text = shorten(self.slice(span));
-        let simple = |kind| matches!(kind, Kind::Number | Kind::Name { .. });
+        let simple = |kind| matches!(kind, TokenKind::Number | TokenKind::Name { .. });
         let hint = if simple(before.kind) && simple(token.kind) {
             format!("write `{}*{}`", shorten(self.slice(before.span)), shorten(self.slice(token.span)))
         } else {
@@ -31,7 +31,7 @@ impl<'a> Parser<'a, '_> {
                 let text = quote(self, token);
                 self.problem(token.span, format!("a value is missing before `{text}`"), "add it");
             }
-            (Some(open), Some(close)) if open.kind == Kind::Open && close.kind == Kind::Close => {
+            (Some(open), Some(close)) if open.kind == TokenKind::Open && close.kind == TokenKind::Close => {
                 self.problem(open.span.to(close.span), "these parentheses are empty", "put a formula inside");
             }
             (Some(operator), _) => {
@@ -83,8 +83,9 @@ impl<'a> Parser<'a, '_> {
     /// `sin x`, `sin^2(x)`, `sin` alone.
     pub(super) fn function_without_argument(&mut self, token: Token, text: &str) -> bool {
         let message = format!("`{text}` needs its argument in parentheses");
-        let power = self.peek_kind(0) == Some(Kind::Power) && self.peek_kind(1) == Some(Kind::Number);
-        if power && self.peek_kind(2) == Some(Kind::Open) {
+        let power =
+            self.peek_kind(0) == Some(TokenKind::Power) && self.peek_kind(1) == Some(TokenKind::Number);
+        if power && self.peek_kind(2) == Some(TokenKind::Open) {
             let exponent = shorten(self.tokens.get(self.next + 1).map_or("2", |t| self.slice(t.span)));
             let span = self.peek(1).map_or(token.span, |t| token.span.to(t.span));
             self.problem(span, message, format!("write `{text}(x)^{exponent}`"));
@@ -93,7 +94,7 @@ impl<'a> Parser<'a, '_> {
             return false;
         }
         match self.peek(0) {
-            Some(argument) if matches!(argument.kind, Kind::Name { .. } | Kind::Number) => {
+            Some(argument) if matches!(argument.kind, TokenKind::Name { .. } | TokenKind::Number) => {
                 let hint = format!("write `{text}({})`", shorten(self.slice(argument.span)));
                 self.problem(token.span.to(argument.span), message, hint);
                 // The argument is read as the value.
@@ -110,7 +111,9 @@ impl<'a> Parser<'a, '_> {
 
     pub(super) fn no_function(&mut self, token: Token, text: &'a str, primes: u32) {
         let argument = match (self.peek(1), self.peek_kind(2)) {
-            (Some(t), Some(Kind::Close)) if matches!(t.kind, Kind::Name { .. }) => self.slice(t.span),
+            (Some(t), Some(TokenKind::Close)) if matches!(t.kind, TokenKind::Name { .. }) => {
+                self.slice(t.span)
+            }
             _ => "x",
         };
         let argument = shorten(argument);

@@ -1,7 +1,7 @@
 //! Joining pieces as LaTeX, in what amsmath and the usual readers of LaTeX in pages understand.
 
 use super::linear;
-use super::piece::{Level, Piece};
+use super::piece::{Piece, Precedence};
 use crate::dag::{Constant, Function};
 use crate::number::Rational;
 
@@ -10,10 +10,10 @@ const WIDE: usize = 40;
 
 pub(super) fn parenthesise(p: Piece) -> Piece {
     let text = if p.tall { format!(r"\left({}\right)", p.text) } else { format!("({})", p.text) };
-    Piece::new(text, Level::Atom, p.width + 2).tall(p.tall)
+    Piece::new(text, Precedence::Atom, p.width + 2).tall(p.tall)
 }
 
-fn at_least(p: Piece, level: Level) -> Piece {
+fn at_least(p: Piece, level: Precedence) -> Piece {
     if p.level < level { parenthesise(p) } else { p }
 }
 
@@ -23,7 +23,7 @@ fn whole(n: i128) -> Piece {
     match linear::whole(n) {
         (text, 0) => {
             let width = text.len();
-            Piece::new(text, Level::Atom, width)
+            Piece::new(text, Precedence::Atom, width)
         }
         (text, zeros) => scientific(&text, &zeros.to_string()),
     }
@@ -35,7 +35,7 @@ fn scientific(mantissa: &str, exponent: &str) -> Piece {
         "1" => format!("10^{{{exponent}}}"),
         _ => format!(r"{mantissa} \cdot 10^{{{exponent}}}"),
     };
-    Piece::new(text, Level::Product, width)
+    Piece::new(text, Precedence::Product, width)
 }
 
 pub(super) fn number(r: Rational) -> Piece {
@@ -44,7 +44,7 @@ pub(super) fn number(r: Rational) -> Piece {
         whole(size.numerator())
     } else if let Some(text) = linear::decimal(size) {
         let width = text.len();
-        Piece::new(text, Level::Atom, width)
+        Piece::new(text, Precedence::Atom, width)
     } else {
         fraction(whole(size.numerator()), whole(size.denominator()))
     };
@@ -78,22 +78,22 @@ pub(super) fn sum(terms: Vec<(bool, Piece)>) -> Piece {
             (_, false) => " + ",
             (_, true) => " - ",
         });
-        let term = at_least(term, Level::Product);
+        let term = at_least(term, Precedence::Product);
         width += term.width + 3;
         tall |= term.tall;
         text.push_str(&term.text);
     }
-    Piece::new(text, if single { Level::Negative } else { Level::Sum }, width).tall(tall)
+    Piece::new(text, if single { Precedence::Negative } else { Precedence::Sum }, width).tall(tall)
 }
 
 pub(super) fn negate(p: Piece) -> Piece {
-    let p = at_least(p, Level::Product);
-    Piece::new(format!("-{}", p.text), Level::Negative, p.width + 2).tall(p.tall)
+    let p = at_least(p, Precedence::Product);
+    Piece::new(format!("-{}", p.text), Precedence::Negative, p.width + 2).tall(p.tall)
 }
 
 fn fraction(above: Piece, below: Piece) -> Piece {
     let text = format!(r"\frac{{{}}}{{{}}}", above.text, below.text);
-    Piece::new(text, Level::Product, above.width.max(below.width) + 1).tall(true)
+    Piece::new(text, Precedence::Product, above.width.max(below.width) + 1).tall(true)
 }
 
 /// `m l \dot{\theta}`: set side by side, with a dot where digits would run together.
@@ -104,7 +104,7 @@ fn side_by_side(pieces: Vec<Piece>) -> Piece {
     let (mut text, mut width, mut tall) = (String::new(), 0, false);
     let mut word_before = false;
     for (i, piece) in pieces.into_iter().enumerate() {
-        let piece = at_least(piece, Level::Product);
+        let piece = at_least(piece, Precedence::Product);
         let word = piece.text.starts_with(r"\mathrm") || piece.text.starts_with(r"\dot{\mathrm");
         if i > 0 {
             text.push_str(match (piece.digit, word || word_before) {
@@ -118,13 +118,13 @@ fn side_by_side(pieces: Vec<Piece>) -> Piece {
         text.push_str(&piece.text);
         word_before = word;
     }
-    Piece::new(text, Level::Product, width).tall(tall)
+    Piece::new(text, Precedence::Product, width).tall(tall)
 }
 
 pub(super) fn product(c: Rational, above: Vec<Piece>, below: Vec<Piece>) -> Piece {
     let decimal = linear::decimal(c);
     let (p, q) = match &decimal {
-        Some(text) => (Piece::new(text.clone(), Level::Atom, text.len()), None),
+        Some(text) => (Piece::new(text.clone(), Precedence::Atom, text.len()), None),
         None => (whole(c.numerator()), (!c.is_integer()).then(|| whole(c.denominator()))),
     };
     let p_is_one = decimal.is_none() && c.numerator() == 1;
@@ -138,7 +138,7 @@ pub(super) fn product(c: Rational, above: Vec<Piece>, below: Vec<Piece>) -> Piec
     }
     let Some(q) = q else {
         if p_is_one && above.len() == 1 {
-            return above.into_iter().map(|p| at_least(p, Level::Negative)).next().unwrap_or(p);
+            return above.into_iter().map(|p| at_least(p, Precedence::Negative)).next().unwrap_or(p);
         }
         return with_number(front, above);
     };
@@ -171,7 +171,7 @@ fn raise(base: Piece, exponent: &str, width: usize) -> Piece {
     let text = match base.exponent_at {
         Some(at) => format!("{}^{{{exponent}}}{}", &base.text[..at], &base.text[at..]),
         None => {
-            let base = if base.level < Level::Atom { parenthesise(base) } else { base };
+            let base = if base.level < Precedence::Atom { parenthesise(base) } else { base };
             // A base with a superscript of its own is kept together by braces.
             if base.symbol && base.text.contains('^') {
                 format!("{{{}}}^{{{exponent}}}", base.text)
@@ -180,7 +180,7 @@ fn raise(base: Piece, exponent: &str, width: usize) -> Piece {
             }
         }
     };
-    Piece::new(text, Level::Power, width).tall(tall)
+    Piece::new(text, Precedence::Power, width).tall(tall)
 }
 
 pub(super) fn call(f: Function, args: Vec<Piece>) -> Piece {
@@ -210,16 +210,17 @@ pub(super) fn call(f: Function, args: Vec<Piece>) -> Piece {
     let exponent_at = matches!(f, Sin | Cos | Tan | Sinh | Cosh | Tanh).then_some(name.len());
     let mut piece = match &args[..] {
         [only] if only.symbol && !only.text.contains('^') => {
-            Piece::new(format!("{name} {}", only.text), Level::Atom, letters + only.width)
+            Piece::new(format!("{name} {}", only.text), Precedence::Atom, letters + only.width)
         }
         _ => {
             let inner = parenthesise(list(args));
-            Piece::new(format!("{name}{}", inner.text), Level::Atom, letters + inner.width).tall(inner.tall)
+            Piece::new(format!("{name}{}", inner.text), Precedence::Atom, letters + inner.width)
+                .tall(inner.tall)
         }
     };
     // Without a place for it inside, an exponent needs parentheses around the whole: (ln x)².
     if exponent_at.is_none() {
-        piece.level = Level::Power;
+        piece.level = Precedence::Power;
     }
     piece.exponent_at = exponent_at;
     piece
@@ -229,16 +230,17 @@ fn list(args: Vec<Piece>) -> Piece {
     let width = args.iter().map(|a| a.width + 2).sum();
     let tall = args.iter().any(|a| a.tall);
     let text = args.into_iter().map(|a| a.text).collect::<Vec<_>>().join(", ");
-    Piece::new(text, Level::Sum, width).tall(tall)
+    Piece::new(text, Precedence::Sum, width).tall(tall)
 }
 
 fn exponential(args: Vec<Piece>) -> Piece {
     let arg = list(args);
     if arg.tall || arg.width > WIDE / 2 {
         let inner = parenthesise(arg);
-        return Piece::new(format!(r"\exp{}", inner.text), Level::Power, inner.width + 3).tall(inner.tall);
+        return Piece::new(format!(r"\exp{}", inner.text), Precedence::Power, inner.width + 3)
+            .tall(inner.tall);
     }
-    Piece::new(format!(r"\mathrm{{e}}^{{{}}}", arg.text), Level::Power, arg.width + 1)
+    Piece::new(format!(r"\mathrm{{e}}^{{{}}}", arg.text), Precedence::Power, arg.width + 1)
 }
 
 fn absolute(args: Vec<Piece>) -> Piece {
@@ -248,5 +250,5 @@ fn absolute(args: Vec<Piece>) -> Piece {
     } else {
         format!(r"\lvert {} \rvert", arg.text)
     };
-    Piece::new(text, Level::Atom, arg.width + 2).tall(arg.tall)
+    Piece::new(text, Precedence::Atom, arg.width + 2).tall(arg.tall)
 }

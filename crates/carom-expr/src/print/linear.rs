@@ -1,11 +1,11 @@
 //! Joining pieces on one line: the language of formulas, Unicode, SymPy, Rust and C.
 
 use super::Style;
-use super::piece::{Level, Piece};
+use super::piece::{Piece, Precedence};
 use crate::dag::{Constant, Function};
 use crate::number::Rational;
 
-fn piece(text: String, level: Level) -> Piece {
+fn piece(text: String, level: Precedence) -> Piece {
     // Combining dots take no room. Beyond a few lines the exact width no longer matters.
     let width = if text.len() > 4096 {
         text.len()
@@ -16,11 +16,11 @@ fn piece(text: String, level: Level) -> Piece {
 }
 
 pub(super) fn parenthesise(inner: Piece) -> Piece {
-    piece(format!("({})", inner.text), Level::Atom)
+    piece(format!("({})", inner.text), Precedence::Atom)
 }
 
 /// The text of `p`, in parentheses unless it is at least as tight as `level`.
-fn at_least(p: Piece, level: Level) -> String {
+fn at_least(p: Piece, level: Precedence) -> String {
     if p.level < level { parenthesise(p).text } else { p.text }
 }
 
@@ -75,11 +75,11 @@ fn literal(x: f64) -> String {
 }
 
 pub(super) fn number(r: Rational, style: Style) -> Piece {
-    let level = if r.is_negative() { Level::Negative } else { Level::Atom };
+    let level = if r.is_negative() { Precedence::Negative } else { Precedence::Atom };
     match style {
         Style::Rust | Style::C => piece(literal(r.to_f64()), level),
         Style::Sympy if r.is_integer() => piece(r.numerator().to_string(), level),
-        Style::Sympy => piece(format!("Rational({}, {})", r.numerator(), r.denominator()), Level::Atom),
+        Style::Sympy => piece(format!("Rational({}, {})", r.numerator(), r.denominator()), Precedence::Atom),
         Style::Text | Style::Unicode | Style::Latex => {
             let sign = if r.is_negative() { minus(style) } else { "" };
             let size = r.abs();
@@ -89,7 +89,7 @@ pub(super) fn number(r: Rational, style: Style) -> Piece {
             match decimal(size) {
                 Some(text) => piece(format!("{sign}{text}"), level),
                 None => {
-                    let level = level.min(Level::Product);
+                    let level = level.min(Precedence::Product);
                     piece(format!("{sign}{}/{}", size.numerator(), size.denominator()), level)
                 }
             }
@@ -98,12 +98,12 @@ pub(super) fn number(r: Rational, style: Style) -> Piece {
 }
 
 pub(super) fn float(x: f64, style: Style) -> Piece {
-    let level = if x < 0.0 { Level::Negative } else { Level::Atom };
+    let level = if x < 0.0 { Precedence::Negative } else { Precedence::Atom };
     let sign = if x < 0.0 { minus(style) } else { "" };
     let size = x.abs();
     match style {
         Style::Rust | Style::C => piece(format!("{sign}{}", literal(size)), level),
-        Style::Sympy => piece(format!("Float(\"{sign}{size:e}\", 17)"), Level::Atom),
+        Style::Sympy => piece(format!("Float(\"{sign}{size:e}\", 17)"), Precedence::Atom),
         _ => piece(format!("{sign}{size:e}"), level),
     }
 }
@@ -119,7 +119,7 @@ pub(super) fn constant(c: Constant, style: Style) -> Piece {
         (Constant::E, Style::C) => "2.718281828459045",
         (Constant::E, _) => "e",
     };
-    piece(text.to_string(), Level::Atom)
+    piece(text.to_string(), Precedence::Atom)
 }
 
 // ---- sums and products -----------------------------------------------------------------------------------
@@ -140,27 +140,27 @@ pub(super) fn sum(terms: Vec<(bool, Piece)>, style: Style) -> Piece {
             }
         }
         width += term.width + 3;
-        text.push_str(&at_least(term, Level::Product));
+        text.push_str(&at_least(term, Precedence::Product));
     }
-    Piece::new(text, if single { Level::Negative } else { Level::Sum }, width)
+    Piece::new(text, if single { Precedence::Negative } else { Precedence::Sum }, width)
 }
 
 pub(super) fn negate(p: Piece, style: Style) -> Piece {
-    piece(format!("{}{}", minus(style), at_least(p, Level::Product)), Level::Negative)
+    piece(format!("{}{}", minus(style), at_least(p, Precedence::Product)), Precedence::Negative)
 }
 
 pub(super) fn product(c: Rational, above: Vec<Piece>, below: Vec<Piece>, style: Style) -> Piece {
     let times = times(style);
     let lone = above.len() == 1 && below.is_empty() && c.is_one();
     if let (true, Some(only)) = (lone, above.first()) {
-        if only.level == Level::Sum { return parenthesise(only.clone()) } else { return only.clone() }
+        if only.level == Precedence::Sum { return parenthesise(only.clone()) } else { return only.clone() }
     }
-    let mut above: Vec<String> = above.into_iter().map(|p| at_least(p, Level::Product)).collect();
+    let mut above: Vec<String> = above.into_iter().map(|p| at_least(p, Precedence::Product)).collect();
     let below_is_one = below.len() == 1;
     let mut below: Vec<String> = if below_is_one {
-        below.into_iter().map(|p| at_least(p, Level::Power)).collect()
+        below.into_iter().map(|p| at_least(p, Precedence::Power)).collect()
     } else {
-        below.into_iter().map(|p| at_least(p, Level::Product)).collect()
+        below.into_iter().map(|p| at_least(p, Precedence::Product)).collect()
     };
     let (p, q) = (c.numerator(), c.denominator());
     match style {
@@ -198,7 +198,7 @@ pub(super) fn product(c: Rational, above: Vec<Piece>, below: Vec<Piece>, style: 
         1 => text = format!("{text}/{}", below[0]),
         _ => text = format!("{text}/({})", below.join(times)),
     }
-    piece(text, Level::Product)
+    piece(text, Precedence::Product)
 }
 
 fn vulgar(p: i128, q: i128) -> Option<char> {
@@ -218,10 +218,10 @@ fn vulgar(p: i128, q: i128) -> Option<char> {
 
 /// What a method is called on in Rust: literals need their type.
 fn receiver(base: Piece) -> String {
-    if base.digit && base.level == Level::Atom {
+    if base.digit && base.level == Precedence::Atom {
         format!("{}_f64", base.text)
     } else {
-        at_least(base, Level::Atom)
+        at_least(base, Precedence::Atom)
     }
 }
 
@@ -230,41 +230,41 @@ pub(super) fn rational_power(base: Piece, exponent: Rational, style: Style) -> P
     let n = exponent.to_integer();
     match style {
         Style::Text | Style::Latex | Style::Sympy if root => {
-            piece(format!("sqrt({})", base.text), Level::Atom)
+            piece(format!("sqrt({})", base.text), Precedence::Atom)
         }
-        Style::Unicode if root && base.symbol => piece(format!("√{}", base.text), Level::Power),
-        Style::Unicode if root => piece(format!("√({})", base.text), Level::Atom),
-        Style::C if root => piece(format!("sqrt({})", base.text), Level::Atom),
-        Style::Rust if root => piece(format!("{}.sqrt()", receiver(base)), Level::Atom),
+        Style::Unicode if root && base.symbol => piece(format!("√{}", base.text), Precedence::Power),
+        Style::Unicode if root => piece(format!("√({})", base.text), Precedence::Atom),
+        Style::C if root => piece(format!("sqrt({})", base.text), Precedence::Atom),
+        Style::Rust if root => piece(format!("{}.sqrt()", receiver(base)), Precedence::Atom),
         Style::Unicode if n.is_some() => {
             let power: String = exponent.to_string().chars().filter_map(superscript).collect();
             match base.exponent_at {
                 Some(at) => {
                     let text = format!("{}{power}{}", &base.text[..at], &base.text[at..]);
-                    piece(text, Level::Power)
+                    piece(text, Precedence::Power)
                 }
-                None => piece(format!("{}{power}", at_least(base, Level::Atom)), Level::Power),
+                None => piece(format!("{}{power}", at_least(base, Precedence::Atom)), Precedence::Power),
             }
         }
         Style::Text | Style::Unicode | Style::Latex => {
             let power = if n.is_some() { exponent.to_string() } else { format!("({exponent})") };
-            piece(format!("{}^{power}", at_least(base, Level::Atom)), Level::Power)
+            piece(format!("{}^{power}", at_least(base, Precedence::Atom)), Precedence::Power)
         }
         Style::Sympy => {
             let power = number(exponent, style).text;
-            piece(format!("{}**{power}", at_least(base, Level::Atom)), Level::Power)
+            piece(format!("{}**{power}", at_least(base, Precedence::Atom)), Precedence::Power)
         }
         Style::Rust | Style::C if base.symbol && n == Some(2) => {
-            piece(format!("{0}*{0}", base.text), Level::Product)
+            piece(format!("{0}*{0}", base.text), Precedence::Product)
         }
         Style::Rust => {
             let call = match n {
                 Some(n) if i32::try_from(n).is_ok() => format!("powi({n})"),
                 _ => format!("powf({})", literal(exponent.to_f64())),
             };
-            piece(format!("{}.{call}", receiver(base)), Level::Atom)
+            piece(format!("{}.{call}", receiver(base)), Precedence::Atom)
         }
-        Style::C => piece(format!("pow({}, {})", base.text, literal(exponent.to_f64())), Level::Atom),
+        Style::C => piece(format!("pow({}, {})", base.text, literal(exponent.to_f64())), Precedence::Atom),
     }
 }
 
@@ -275,15 +275,15 @@ fn superscript(digit: char) -> Option<char> {
 
 pub(super) fn power(base: Piece, exponent: Piece, style: Style) -> Piece {
     match style {
-        Style::Rust => piece(format!("{}.powf({})", receiver(base), exponent.text), Level::Atom),
-        Style::C => piece(format!("pow({}, {})", base.text, exponent.text), Level::Atom),
+        Style::Rust => piece(format!("{}.powf({})", receiver(base), exponent.text), Precedence::Atom),
+        Style::C => piece(format!("pow({}, {})", base.text, exponent.text), Precedence::Atom),
         Style::Sympy => {
-            let exponent = at_least(exponent, Level::Atom);
-            piece(format!("{}**{exponent}", at_least(base, Level::Atom)), Level::Power)
+            let exponent = at_least(exponent, Precedence::Atom);
+            piece(format!("{}**{exponent}", at_least(base, Precedence::Atom)), Precedence::Power)
         }
         _ => {
-            let exponent = at_least(exponent, Level::Atom);
-            piece(format!("{}^{exponent}", at_least(base, Level::Atom)), Level::Power)
+            let exponent = at_least(exponent, Precedence::Atom);
+            piece(format!("{}^{exponent}", at_least(base, Precedence::Atom)), Precedence::Power)
         }
     }
 }
@@ -292,7 +292,7 @@ pub(super) fn call(f: Function, args: Vec<Piece>, style: Style) -> Piece {
     let name = match (style, f) {
         (Style::Unicode, Function::Log) => "ln",
         (Style::Unicode, Function::Abs) => {
-            return piece(format!("|{}|", join(args)), Level::Atom);
+            return piece(format!("|{}|", join(args)), Precedence::Atom);
         }
         (Style::Unicode, Function::Asin) => "arcsin",
         (Style::Unicode, Function::Acos) => "arccos",
@@ -309,7 +309,7 @@ pub(super) fn call(f: Function, args: Vec<Piece>, style: Style) -> Piece {
         _ => f.name(),
     };
     let at = name.len();
-    let mut piece = piece(format!("{name}({})", join(args)), Level::Atom);
+    let mut piece = piece(format!("{name}({})", join(args)), Precedence::Atom);
     if style == Style::Unicode {
         use Function::*;
         let circular = matches!(f, Sin | Cos | Tan | Sinh | Cosh | Tanh);
@@ -327,5 +327,5 @@ fn method(f: Function, args: Vec<Piece>) -> Piece {
     let mut args = args.into_iter();
     let first = args.next().map(receiver).unwrap_or_default();
     let rest = join(args.collect());
-    piece(format!("{first}.{name}({rest})"), Level::Atom)
+    piece(format!("{first}.{name}({rest})"), Precedence::Atom)
 }

@@ -2,7 +2,7 @@
 
 /// How tightly a piece holds together; a lower level needs parentheses inside a higher one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Level {
+pub(super) enum Precedence {
     /// `a + b`
     Sum,
     /// `-a`
@@ -19,7 +19,7 @@ pub(super) enum Level {
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub text: String,
-    pub level: Level,
+    pub level: Precedence,
     /// Characters it takes when typeset, roughly.
     pub width: usize,
     /// Higher than a line of text (LaTeX): parentheses around it must grow.
@@ -33,13 +33,13 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    pub fn new(text: String, level: Level, width: usize) -> Piece {
+    pub fn new(text: String, level: Precedence, width: usize) -> Piece {
         let digit = text.starts_with(|c: char| c.is_ascii_digit());
         Piece { text, level, width, tall: false, symbol: false, digit, exponent_at: None }
     }
 
     pub fn atom(text: String, width: usize) -> Piece {
-        Piece::new(text, Level::Atom, width)
+        Piece::new(text, Precedence::Atom, width)
     }
 
     pub fn symbol(text: String, width: usize) -> Piece {

@@ -33,7 +33,7 @@ pub(crate) fn healthy(pivot: f64, size: f64) -> bool {
 
 /// Which factorisation the last matrix got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum FactorKind {
     Dense,
     Sparse,
     Pivoted,
@@ -43,7 +43,7 @@ enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Factor {
     n: usize,
-    kind: Kind,
+    kind: FactorKind,
     /// Row-major: L below the diagonal, then 1/D on it (LDLᵀ) or U with reciprocal diagonal (LU). Made when needed.
     a: Vec<f64>,
     /// G = L⁻¹ P, row-major. Made when needed.
@@ -98,7 +98,7 @@ impl Factor {
         let n = block.size;
         Factor {
             n,
-            kind: Kind::Dense,
+            kind: FactorKind::Dense,
             a: Vec::new(),
             g: Vec::new(),
             order: (0..n).collect(),
@@ -125,7 +125,7 @@ impl Factor {
                 }
             }
         }
-        self.kind = Kind::Pivoted;
+        self.kind = FactorKind::Pivoted;
         self.firmness = 0.0;
         self.lu()?;
         self.gather_exchanges();
@@ -147,13 +147,13 @@ impl Factor {
     /// The symmetric forms only; false when a pivot is doubtful.
     pub(crate) fn without_pivoting(&mut self, block: &Block, value: &impl Fn(Value) -> f64) -> bool {
         if let Some(elimination) = &block.elimination {
-            self.kind = Kind::Sparse;
+            self.kind = FactorKind::Sparse;
             return self.sparse(block, elimination, value);
         }
         if !block.symmetric {
             return false;
         }
-        self.kind = Kind::Dense;
+        self.kind = FactorKind::Dense;
         self.fill(block, value);
         self.ldl()
     }
@@ -342,10 +342,10 @@ impl Factor {
     #[inline(always)]
     pub(crate) fn solve<const FUSED: bool>(&mut self, block: &Block, b: &mut [f64]) {
         match (self.kind, &block.elimination) {
-            (Kind::Sparse, Some(e)) => {
+            (FactorKind::Sparse, Some(e)) => {
                 e.solve::<FUSED>(&self.lower, &self.pivots, &self.multiples, &mut self.scratch, b)
             }
-            (Kind::Dense, _) => self.solve_dense::<FUSED>(b),
+            (FactorKind::Dense, _) => self.solve_dense::<FUSED>(b),
             _ => self.solve_pivoted::<FUSED>(b),
         }
     }

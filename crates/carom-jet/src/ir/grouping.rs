@@ -19,24 +19,29 @@ const FEW: usize = 3;
 
 /// What two equations of a class have in common.
 #[derive(PartialEq, Eq, Hash)]
-struct Form {
+struct EquationShape {
     level: u32,
     scale: Scale,
-    pairs: Vec<(bool, Kind)>,
-    edges: Vec<Kind>,
+    pairs: Vec<(bool, WeightKind)>,
+    edges: Vec<WeightKind>,
 }
 
 /// What two weights have in common.
 #[derive(PartialEq, Eq, Hash)]
-struct Kind {
+struct WeightKind {
     factor: u64,
     constant: u32,
     times: bool,
     over: bool,
 }
 
-fn kind(w: &Weight) -> Kind {
-    Kind { factor: w.factor.to_bits(), constant: w.constant, times: w.times != NONE, over: w.over != NONE }
+fn kind(w: &Weight) -> WeightKind {
+    WeightKind {
+        factor: w.factor.to_bits(),
+        constant: w.constant,
+        times: w.times != NONE,
+        over: w.over != NONE,
+    }
 }
 
 /// Sorts the equations of a long recurrence by class.
@@ -52,13 +57,13 @@ pub(crate) fn sort(r: &mut Recurrence) {
     for stage in &r.stages {
         let Stage::Equations(equations) = stage else { continue };
         let equations = &r.equations[equations.clone()];
-        let mut numbers: HashMap<Form, usize> = HashMap::new();
+        let mut numbers: HashMap<EquationShape, usize> = HashMap::new();
         let mut members: Vec<(u32, Vec<&Equation>)> = Vec::new();
         for e in equations {
             let (own_pairs, own_edges) = (&r.pairs[e.pairs.clone()], &r.edges[e.edges.clone()]);
             let own = 1 + own_edges.iter().map(|e| level[e.source as usize]).max().unwrap_or(0);
             level[e.out as usize] = own;
-            let form = Form {
+            let form = EquationShape {
                 level: own,
                 scale: e.scale,
                 pairs: own_pairs.iter().map(|p| (p.is_square(), kind(&p.weight))).collect(),

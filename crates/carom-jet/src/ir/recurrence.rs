@@ -21,7 +21,7 @@
 
 use crate::ir::grouping;
 use crate::ir::tape::{ONE, Op, Row, Slot, Tape, Value};
-use crate::step::step_guard::{GuardedFunction, Kind};
+use crate::step::step_guard::{GuardKind, GuardedFunction};
 use crate::values::Operation;
 use carom_expr::FastMap;
 use std::ops::Range;
@@ -147,7 +147,7 @@ impl Recurrence {
         for &(u, n) in &tape.powers {
             // Powers are made by squaring; where there is no square, no series is wanted.
             if r.pairs.iter().any(|p| p.a == u && p.is_square()) {
-                r.hide(u, Kind::Power(n as f64));
+                r.hide(u, GuardKind::Power(n as f64));
             }
         }
         let (last, middle) = r.pairs.split_at_mut(r.last_pairs);
@@ -235,17 +235,17 @@ impl Recurrence {
                 self.derived(*cos, *du, *sin, -1.0);
             }
             Op::SinhCosh { du, sinh, cosh, .. } => {
-                self.hide(self.euler[du], Kind::Hyperbolic);
+                self.hide(self.euler[du], GuardKind::Hyperbolic);
                 self.derived(*sinh, *du, *cosh, 1.0);
                 self.derived(*cosh, *du, *sinh, 1.0);
             }
             Op::Exp { du, out, .. } => {
-                self.hide(self.euler[du], Kind::Exponential);
+                self.hide(self.euler[du], GuardKind::Exponential);
                 self.derived(*out, *du, *out, 1.0);
             }
             Op::Tan { du, tan, weight: w, hyperbolic, .. } => {
                 if *hyperbolic {
-                    self.hide(self.euler[du], Kind::Tangent);
+                    self.hide(self.euler[du], GuardKind::Tangent);
                 }
                 self.derived(*tan, *du, *w, 1.0);
                 let sign = if *hyperbolic { -1.0 } else { 1.0 };
@@ -258,8 +258,8 @@ impl Recurrence {
             }
             Op::Power { out, u, du, dr, exponent } => {
                 match tape.constants[*exponent as usize] {
-                    Operation::Number(n) => self.hide(*u, Kind::power(n)),
-                    _ => self.hide(*u, Kind::Constant(*exponent)),
+                    Operation::Number(n) => self.hide(*u, GuardKind::power(n)),
+                    _ => self.hide(*u, GuardKind::Constant(*exponent)),
                 }
                 // k u_0 r_k = α Σ (Du)_j r_{k−j} − Σ_{j<k} u_j (Dr)_{k−j}
                 let pairs = [
@@ -303,7 +303,7 @@ impl Recurrence {
         }
     }
 
-    fn hide(&mut self, u: Row, kind: Kind) {
+    fn hide(&mut self, u: Row, kind: GuardKind) {
         let guarded = GuardedFunction { u, kind };
         if !self.guarded.contains(&guarded) {
             self.guarded.push(guarded);

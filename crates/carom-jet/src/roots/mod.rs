@@ -86,12 +86,12 @@ pub struct Roots<'a> {
     truncation: f64,
     sign: f64,
     /// Intervals still to look at, leftmost last.
-    pending: Vec<Piece>,
+    pending: Vec<Bracket>,
     /// Roots before this belong to a touch already reported.
     skip_until: f64,
 }
 
-struct Piece {
+struct Bracket {
     left: f64,
     right: f64,
     depth: u32,
@@ -126,7 +126,7 @@ impl<'a> Roots<'a> {
         if roots.falls_once() {
             // One sign change says as much as all coefficients would.
             let bernstein = vec![roots.a[0], roots.value(1.0)];
-            roots.pending.push(Piece { left: 0.0, right: 1.0, depth: 0, bernstein });
+            roots.pending.push(Bracket { left: 0.0, right: 1.0, depth: 0, bernstein });
         } else if roots.a.iter().all(|x| x.is_finite()) && roots.a.len() > 1 {
             let mut bernstein = to_bernstein(&roots.a);
             // The same rounding as everywhere else at the end of the step.
@@ -134,7 +134,7 @@ impl<'a> Roots<'a> {
             // Zero within its own noise all along: identically zero is not a root.
             let noise = roots.noise_at(1.0);
             if bernstein.iter().any(|b| b.abs() > noise) {
-                roots.pending.push(Piece { left: 0.0, right: 1.0, depth: 0, bernstein });
+                roots.pending.push(Bracket { left: 0.0, right: 1.0, depth: 0, bernstein });
             }
         }
         roots
@@ -265,7 +265,7 @@ impl Iterator for Roots<'_> {
 
     fn next(&mut self) -> Option<Root> {
         while let Some(piece) = self.pending.pop() {
-            let Piece { left, right, depth, bernstein } = piece;
+            let Bracket { left, right, depth, bernstein } = piece;
             if right <= self.skip_until {
                 continue;
             }
@@ -279,7 +279,7 @@ impl Iterator for Roots<'_> {
                     self.sign = -self.sign;
                 }
                 self.skip_until = left;
-                self.pending.push(Piece { left, right, depth, bernstein });
+                self.pending.push(Bracket { left, right, depth, bernstein });
                 return Some(Root { at: self.place(left), crossing, before });
             }
             let changes = sign_changes(self.sign, &bernstein);
@@ -325,8 +325,8 @@ impl Iterator for Roots<'_> {
                 }
                 continue;
             }
-            self.pending.push(Piece { left: middle, right, depth: depth + 1, bernstein: second });
-            self.pending.push(Piece { left, right: middle, depth: depth + 1, bernstein: first });
+            self.pending.push(Bracket { left: middle, right, depth: depth + 1, bernstein: second });
+            self.pending.push(Bracket { left, right: middle, depth: depth + 1, bernstein: first });
         }
         None
     }

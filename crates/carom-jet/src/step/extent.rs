@@ -16,7 +16,7 @@
 
 use crate::eval::flow::Flow;
 use crate::ir::tape::Tape;
-use crate::step::step_guard::Kind;
+use crate::step::step_guard::GuardKind;
 use crate::step::taylor::{Taylor, far_shorter, larger, radius, root, smaller};
 use std::sync::Arc;
 
@@ -242,10 +242,10 @@ impl Rows for (&Flow, &Extent) {
     }
 }
 
-impl Kind {
+impl GuardKind {
     /// Does it compare |u| with what it has been?
     #[inline(always)]
     pub(crate) fn grows(self) -> bool {
-        matches!(self, Kind::Power(_) | Kind::Constant(_))
+        matches!(self, GuardKind::Power(_) | GuardKind::Constant(_))
     }
 }

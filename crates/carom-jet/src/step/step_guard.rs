@@ -49,12 +49,12 @@ const MOST: usize = 256;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct GuardedFunction {
     pub u: Row,
-    pub kind: Kind,
+    pub kind: GuardKind,
 }
 
 /// Which function.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum GuardKind {
     /// exp(u)
     Exponential,
     /// sinh(u), cosh(u)
@@ -67,17 +67,17 @@ pub(crate) enum Kind {
     Constant(Slot),
 }
 
-impl Kind {
+impl GuardKind {
     /// uⁿ, where all n with the same limits are one.
-    pub(crate) fn power(n: f64) -> Kind {
-        Kind::Power(if (-GENTLE..0.0).contains(&n) { -1.0 } else { n })
+    pub(crate) fn power(n: f64) -> GuardKind {
+        GuardKind::Power(if (-GENTLE..0.0).contains(&n) { -1.0 } else { n })
     }
 
     /// The same with its exponent.
     #[inline(always)]
-    pub(crate) fn with(self, constant: impl Fn(Slot) -> f64) -> Kind {
+    pub(crate) fn with(self, constant: impl Fn(Slot) -> f64) -> GuardKind {
         match self {
-            Kind::Constant(slot) => Kind::Power(constant(slot)),
+            GuardKind::Constant(slot) => GuardKind::Power(constant(slot)),
             kind => kind,
         }
     }
@@ -86,28 +86,28 @@ impl Kind {
     fn limits(self, order: usize, u: f64, reach: f64) -> (f64, f64, f64) {
         let half = 0.5 * order as f64;
         match self {
-            Kind::Exponential => {
+            GuardKind::Exponential => {
                 let least = if u > HUGE { u.min(-NEGLIGIBLE) - half } else { f64::NEG_INFINITY };
                 (least, u.max(NEGLIGIBLE) + half, 1.0)
             }
-            Kind::Hyperbolic => {
+            GuardKind::Hyperbolic => {
                 let reach = (u.abs() + NEGLIGIBLE).max(0.0) + half;
                 (u - reach, u + reach, 1.0)
             }
-            Kind::Tangent => {
+            GuardKind::Tangent => {
                 let reach = (u.abs() - SATURATED).max(0.0) + half / 6.0;
                 (u - reach, u + reach, 1.0)
             }
-            Kind::Power(n) if n < 0.0 => {
+            GuardKind::Power(n) if n < 0.0 => {
                 let fall = u.abs() * (-half / n).min(0.5);
                 let left = u.abs() - fall;
                 if u > 0.0 { (left, f64::INFINITY, fall) } else { (f64::NEG_INFINITY, -left, fall) }
             }
-            Kind::Power(n) if n > half => {
+            GuardKind::Power(n) if n > half => {
                 let most = u.abs().max((NEGLIGIBLE / n).exp() * reach) * (half / n).exp();
                 (-most, most, most / n)
             }
-            Kind::Power(_) | Kind::Constant(_) => (f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY),
+            GuardKind::Power(_) | GuardKind::Constant(_) => (f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY),
         }
     }
 
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_pulse_far_away_is_approached_but_not_reached() {
         for a in [1e3, 1e6, 1e12] {
-            let h = Kind::Exponential.cut(100.0, 20, 1.0, bell(a));
+            let h = GuardKind::Exponential.cut(100.0, 20, 1.0, bell(a));
             let u = -a * (h - 1.0) * (h - 1.0);
             assert!(h > 0.15 && h < 1.0 && u < -200.0, "{a:e}: {h} {u}");
         }
@@ -196,19 +196,19 @@ mod tests {
 
     #[test]
     fn gentle_and_falling_functions_do_not_shorten_steps() {
-        assert_eq!(Kind::Exponential.cut(1.0, 20, 1.0, bell(4.0)), 1.0);
-        assert_eq!(Kind::Exponential.cut(2.0, 20, 1.0, line(1.0, -1e9)), 2.0);
-        assert_eq!(Kind::Power(10.0).cut(2.0, 20, 1.0, line(0.0, 1.0)), 2.0);
-        assert_eq!(Kind::Power(100.0).cut(2.0, 20, 1.0, line(1.5, -1.0)), 2.0);
-        assert_eq!(Kind::Power(-12.0).cut(2.0, 20, 1.0, line(1.0, 1e9)), 2.0);
-        assert_eq!(Kind::Power(-1.0).cut(2.0, 20, 1.0, line(-5.0, 1.0)), 2.0);
+        assert_eq!(GuardKind::Exponential.cut(1.0, 20, 1.0, bell(4.0)), 1.0);
+        assert_eq!(GuardKind::Exponential.cut(2.0, 20, 1.0, line(1.0, -1e9)), 2.0);
+        assert_eq!(GuardKind::Power(10.0).cut(2.0, 20, 1.0, line(0.0, 1.0)), 2.0);
+        assert_eq!(GuardKind::Power(100.0).cut(2.0, 20, 1.0, line(1.5, -1.0)), 2.0);
+        assert_eq!(GuardKind::Power(-12.0).cut(2.0, 20, 1.0, line(1.0, 1e9)), 2.0);
+        assert_eq!(GuardKind::Power(-1.0).cut(2.0, 20, 1.0, line(-5.0, 1.0)), 2.0);
     }
 
     #[test]
     fn a_pole_is_not_passed() {
         for n in [-1.0, -7.0, -100.0] {
             for sign in [1.0, -1.0] {
-                let h = Kind::Power(n).cut(100.0, 20, 1.0, line(sign, -sign));
+                let h = GuardKind::Power(n).cut(100.0, 20, 1.0, line(sign, -sign));
                 assert!(h > 0.04 && h <= 0.5, "{n}: {h}");
             }
         }
@@ -216,22 +216,23 @@ mod tests {
 
     #[test]
     fn what_is_saturated_is_left_where_it_appears() {
-        for (kind, appears) in [(Kind::Exponential, 218.0), (Kind::Hyperbolic, 218.0), (Kind::Tangent, 19.0)]
+        for (kind, appears) in
+            [(GuardKind::Exponential, 218.0), (GuardKind::Hyperbolic, 218.0), (GuardKind::Tangent, 19.0)]
         {
             let h = kind.cut(1e6, 24, 1.0, line(1000.0, -1.0));
             assert!(1000.0 - h >= appears && h > 0.4 * (1000.0 - appears), "{kind:?}: {h}");
         }
-        let h = Kind::Tangent.cut(1e6, 24, 1.0, line(-1000.0, 1.0));
+        let h = GuardKind::Tangent.cut(1e6, 24, 1.0, line(-1000.0, 1.0));
         assert!(h <= 981.0 && h > 400.0, "{h}");
     }
 
     #[test]
     fn a_large_power_is_seen_from_its_zero() {
         // 0.1^100 does not matter.
-        let h = Kind::Power(100.0).cut(100.0, 20, 1.0, line(0.0, 1.0));
+        let h = GuardKind::Power(100.0).cut(100.0, 20, 1.0, line(0.0, 1.0));
         assert!(h > 0.05 && h < 0.12, "{h}");
         // Of something that was never there, everything may matter.
-        let h = Kind::Power(100.0).cut(100.0, 20, 0.0, line(0.0, 1.0));
+        let h = GuardKind::Power(100.0).cut(100.0, 20, 0.0, line(0.0, 1.0));
         assert!(h > 0.5e-9 && h < 2e-8, "{h}");
     }
 
@@ -242,6 +243,6 @@ mod tests {
             let factorial: f64 = (1..=k).map(|i| i as f64).product();
             if k > 0 && k.is_multiple_of(2) { [1e6, -1e6][(k / 2) % 2] / factorial } else { 0.0 }
         };
-        assert!(Kind::Exponential.cut(1e3, 20, 1.0, u) < 4.0);
+        assert!(GuardKind::Exponential.cut(1e3, 20, 1.0, u) < 4.0);
     }
 }

@@ -31,7 +31,7 @@ fn reserved(text: &str) -> Option<&'static str> {
 }
 
 /// Something that is made of other names.
-type Node<'d> = (Meaning, &'d Word, &'d Formula);
+type NameNode<'d> = (Meaning, &'d Word, &'d Formula);
 
 impl Checker<'_> {
     /// Enters every name of the shared namespace, reporting collisions.
@@ -173,7 +173,7 @@ impl Checker<'_> {
     /// left out.
     pub fn in_order(&mut self) -> Vec<Meaning> {
         let draft = self.draft;
-        let mut nodes: Vec<Node<'_>> = Vec::new();
+        let mut nodes: Vec<NameNode<'_>> = Vec::new();
         for (i, (word, formula)) in draft.parameters.iter().enumerate() {
             nodes.push((Meaning::Parameter(i), word, formula));
         }
@@ -202,45 +202,45 @@ impl Checker<'_> {
             })
             .collect();
         let mut order = Vec::new();
-        let mut state = vec![State::New; nodes.len()];
+        let mut state = vec![Visit::New; nodes.len()];
         for root in 0..nodes.len() {
-            if state[root] != State::New {
+            if state[root] != Visit::New {
                 continue;
             }
             let mut path = vec![(root, 0)];
-            state[root] = State::Open;
+            state[root] = Visit::Open;
             while let Some((node, next)) = path.last_mut() {
                 let node = *node;
                 let Some(&(used, start, end)) = uses[node].get(*next) else {
                     path.pop();
-                    if state[node] == State::Open {
-                        state[node] = State::Done;
+                    if state[node] == Visit::Open {
+                        state[node] = Visit::Done;
                         order.push(nodes[node].0);
                     }
                     continue;
                 };
                 *next += 1;
                 match state[used] {
-                    State::New => {
-                        state[used] = State::Open;
+                    Visit::New => {
+                        state[used] = Visit::Open;
                         path.push((used, 0));
                     }
-                    State::Open => {
+                    Visit::Open => {
                         let from = path.iter().position(|&(n, _)| n == used).unwrap_or(0);
                         let cycle: Vec<usize> = path[from..].iter().map(|&(n, _)| n).collect();
                         self.report_cycle(&nodes, &cycle, (start, end));
                         for n in cycle {
-                            state[n] = State::Cyclic;
+                            state[n] = Visit::Cyclic;
                         }
                     }
-                    State::Done | State::Cyclic => {}
+                    Visit::Done | Visit::Cyclic => {}
                 }
             }
         }
         order
     }
 
-    fn report_cycle(&mut self, nodes: &[Node<'_>], cycle: &[usize], closing: (usize, usize)) {
+    fn report_cycle(&mut self, nodes: &[NameNode<'_>], cycle: &[usize], closing: (usize, usize)) {
         let Some(&last) = cycle.last() else { return };
         let (meaning, _, formula) = nodes[last];
         let mut names: Vec<&str> = cycle.iter().map(|&n| nodes[n].1.text.as_str()).collect();
@@ -258,7 +258,7 @@ impl Checker<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum Visit {
     New,
     Open,
     Done,
