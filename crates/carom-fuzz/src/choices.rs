@@ -1,7 +1,7 @@
 //! A stream of choices: given bytes first, then numbers from a seed, then zeros. With zeros every generator takes its
 //! shortest way, so that generation ends.
 
-use carom::expr::Random;
+use carom_expr::Random;
 
 /// Where decisions come from.
 pub struct Choices<'a> {

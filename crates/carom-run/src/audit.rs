@@ -24,6 +24,7 @@
 
 use crate::figures::figures;
 use crate::motion::Verdict;
+use crate::project::LargestTerms;
 use crate::run::Run;
 use crate::zero::{EXPLAINED, LARGE, UNCONTROLLED, relative};
 use carom_mech::model::Method;
@@ -31,11 +32,41 @@ use carom_mech::model::Method;
 /// What rounding leaves of a law in one step, as a part of its scale.
 const ROUNDED: f64 = EXPLAINED * f64::EPSILON;
 
+/// How well the laws were kept so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LawAudit {
+    /// s_c of every row, condition, gap and gap rate.
+    pub largest_terms: LargestTerms,
+    /// E(0) + jumps the law allowed; the work variable is added when compared.
+    pub expected_energy: f64,
+    /// S
+    pub energy_scale: f64,
+    /// The largest |E(t) − E(0) − ∫power − Σ allowed jumps|.
+    pub worst_energy: f64,
+    /// What the start missed its rows by.
+    pub start_residual: f64,
+}
+
+impl LawAudit {
+    /// Another simulation begins.
+    pub fn clear(&mut self) {
+        self.largest_terms.clear();
+        self.worst_energy = 0.0;
+    }
+
+    /// Holds E against what it should be.
+    pub fn see_energy(&mut self, energy: f64, work: f64, scale: f64) {
+        self.energy_scale = self.energy_scale.max(scale);
+        let error = (energy - self.expected_energy - work).abs();
+        self.worst_energy = self.worst_energy.max(error);
+    }
+}
+
 impl Run<'_> {
     /// Judges the motion as it is now: fills in the audit and warns of what drifted.
     pub fn judge(&mut self) {
-        self.motion.audit.steps = self.steps;
-        self.motion.audit.verdict = Verdict::Ok;
+        self.recorder.motion.audit.steps = self.steps;
+        self.recorder.motion.audit.verdict = Verdict::Ok;
         self.judge_balance();
         self.judge_rows();
         self.judge_law();
@@ -50,10 +81,10 @@ impl Run<'_> {
     }
 
     fn judge_balance(&mut self) {
-        let (worst, scale) = (self.worst_energy, self.energy_scale);
+        let (worst, scale) = (self.audit.worst_energy, self.audit.energy_scale);
         let drift = relative(worst, scale);
-        self.motion.audit.hamiltonian_drift = drift;
-        let count = self.steps.saturating_add(self.impact_count).max(1) as f64;
+        self.recorder.motion.audit.hamiltonian_drift = drift;
+        let count = self.steps.saturating_add(self.recorder.impact_count).max(1) as f64;
         let explained = match self.options.method {
             Method::Taylor => count * self.explained(),
             Method::Rk4 { .. } => self.explained(),
@@ -67,32 +98,32 @@ impl Run<'_> {
         let terms = scale.max(self.frame.energy_sweep());
         let rounding = ROUNDED * terms;
         let fine = if scale <= rounding {
-            self.motion.audit.hamiltonian_drift = relative(worst, terms);
+            self.recorder.motion.audit.hamiltonian_drift = relative(worst, terms);
             worst <= count * rounding
         } else {
             worst <= (explained * scale + count * rounding).min(LARGE * scale)
         };
         if !fine {
             let over = format!(" of |T| + |V| over {}", counted(self.steps, "step"));
-            self.alarm("the energy balance", self.motion.audit.hamiltonian_drift, &over, explained);
+            self.alarm("the energy balance", self.recorder.motion.audit.hamiltonian_drift, &over, explained);
         }
     }
 
     fn judge_rows(&mut self) {
         // A step across rank loss has checked what it costs.
         let explained = self.explained().max(self.rank.cost);
-        let rows = self.motion.audit.constraint_drift;
+        let rows = self.recorder.motion.audit.constraint_drift;
         // What a start misses its rows by is the author's, and was projected away.
-        if rows > self.start_residual && rows > explained.min(LARGE) {
+        if rows > self.audit.start_residual && rows > explained.min(LARGE) {
             self.alarm("a constraint", rows, " of its largest terms", explained);
         }
     }
 
     fn judge_law(&mut self) {
-        let law = self.motion.audit.impact_law_residual;
+        let law = self.recorder.motion.audit.impact_law_residual;
         let explained = if self.frame.layout.rows > 0 { self.explained() } else { ROUNDED };
         if law > explained.min(LARGE) {
-            self.motion.audit.verdict = Verdict::Drift;
+            self.recorder.motion.audit.verdict = Verdict::Drift;
             let (law, explained) = (figures(law, 2), figures(explained, 1));
             self.warn(format!(
                 "the impact law was kept only to {law}, where {explained} can be explained: do not trust this motion"
@@ -101,7 +132,7 @@ impl Run<'_> {
     }
 
     fn alarm(&mut self, what: &str, drift: f64, over: &str, explained: f64) {
-        self.motion.audit.verdict = Verdict::Drift;
+        self.recorder.motion.audit.verdict = Verdict::Drift;
         let tolerance = figures(self.options.tolerance, 2);
         let way_out = match self.options.method {
             Method::Rk4 { step } => {

@@ -52,7 +52,7 @@ pub struct Outcome {
 pub struct Batch<'p> {
     program: &'p Program,
     keeps_impacts: bool,
-    kind: Kind,
+    kind: LaneKind,
     /// Single runs, one per lane.
     runs: Vec<Run<'p>>,
     lanes: Option<LaneSet>,
@@ -60,7 +60,7 @@ pub struct Batch<'p> {
 
 /// Which lanes to make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum LaneKind {
     Best,
     Wide,
     With(Instructions),
@@ -94,20 +94,20 @@ pub trait JobSource {
 impl<'p> Batch<'p> {
     /// A fleet for a program. `keeps_impacts`: outcomes list the impacts.
     pub fn new(program: &'p Program, keeps_impacts: bool) -> Batch<'p> {
-        Batch { program, keeps_impacts, kind: Kind::Best, runs: Vec::new(), lanes: None }
+        Batch { program, keeps_impacts, kind: LaneKind::Best, runs: Vec::new(), lanes: None }
     }
 
     /// The same with these instructions; where the processor lacks them every run is single.
     #[must_use]
     pub fn with_instructions(mut self, instructions: Instructions) -> Batch<'p> {
-        self.kind = Kind::With(instructions);
+        self.kind = LaneKind::With(instructions);
         self
     }
 
     /// The same with sixteen lanes.
     #[must_use]
     pub fn wide(mut self) -> Batch<'p> {
-        self.kind = Kind::Wide;
+        self.kind = LaneKind::Wide;
         self
     }
 
@@ -158,7 +158,7 @@ impl<'p> Batch<'p> {
 
 impl LaneSet {
     /// Lanes for the equations a run begins with; `None` where only single runs can do it.
-    fn new(run: &Run<'_>, kind: Kind) -> Option<LaneSet> {
+    fn new(run: &Run<'_>, kind: LaneKind) -> Option<LaneSet> {
         let single = run.options.method != Method::Taylor
             || run.options.sensitivity
             || run.next_knot.is_some()
@@ -169,9 +169,9 @@ impl LaneSet {
         let tape = run.program.leg(&run.key).ok()?;
         let (monitors, taylor) = (run.monitors(), run.taylor);
         let ensemble = match kind {
-            Kind::Best => Ensemble::new(tape, taylor, monitors),
-            Kind::Wide => Ensemble::wide(tape, taylor, monitors),
-            Kind::With(instructions) => Ensemble::with(instructions, tape, taylor, monitors)?,
+            LaneKind::Best => Ensemble::new(tape, taylor, monitors),
+            LaneKind::Wide => Ensemble::wide(tape, taylor, monitors),
+            LaneKind::With(instructions) => Ensemble::with(instructions, tape, taylor, monitors)?,
         };
         Some(LaneSet { key: run.key.clone(), tolerance: run.options.tolerance, ensemble })
     }
@@ -209,7 +209,7 @@ impl<'p> BatchRuns<'_, 'p> {
         while self.runs.len() <= lane {
             let options = Options::of(&self.program.mechanics.model);
             let mut run = Run::blank(self.program, Arc::new(options));
-            run.keeps_impacts = self.keeps_impacts;
+            run.recorder.keeps_impacts = self.keeps_impacts;
             self.runs.push(run);
         }
         self.riders.resize(self.runs.len(), 0);
@@ -244,7 +244,7 @@ impl<'p> BatchRuns<'_, 'p> {
             let jobs = &mut self.jobs;
             match self.runs[lane].step_once(&mut |_| jobs.goes_on()) {
                 Ok(false) => {
-                    let impacts = &mut self.runs[lane].motion.impacts;
+                    let impacts = &mut self.runs[lane].recorder.motion.impacts;
                     if impacts.len() >= PAGE && jobs.impacts(self.riders[lane], impacts) {
                         impacts.clear();
                     }
@@ -264,7 +264,7 @@ impl<'p> BatchRuns<'_, 'p> {
     /// Can a lane take the next step?
     fn suits_lane(&self, lane: usize) -> bool {
         let run = &self.runs[lane];
-        run.series == Series::Missing && run.held.is_none() && run.key == self.key
+        run.series == Series::Missing && run.contact.held.is_none() && run.key == self.key
     }
 
     /// Hands over the outcome.
@@ -279,12 +279,12 @@ impl<'p> BatchRuns<'_, 'p> {
         let outcome = Outcome {
             stop: Stop { reason: halt.reason, time: run.time.value(), detail: halt.detail },
             values,
-            impact_count: run.impact_count,
-            impacts: std::mem::take(&mut run.motion.impacts),
-            events: std::mem::take(&mut run.motion.events),
-            warnings: std::mem::take(&mut run.motion.warnings),
-            hamiltonian_drift: run.motion.audit.hamiltonian_drift,
-            verdict: run.motion.audit.verdict,
+            impact_count: run.recorder.impact_count,
+            impacts: std::mem::take(&mut run.recorder.motion.impacts),
+            events: std::mem::take(&mut run.recorder.motion.events),
+            warnings: std::mem::take(&mut run.recorder.motion.warnings),
+            hamiltonian_drift: run.recorder.motion.audit.hamiltonian_drift,
+            verdict: run.recorder.motion.audit.verdict,
             steps: run.steps,
         };
         self.jobs.take(self.riders[lane], Ok(outcome));
@@ -298,12 +298,12 @@ impl<'p> BatchRuns<'_, 'p> {
         }
         run.time = time;
         run.steps = audit.steps;
-        run.squeeze.set_largest(audit.peak);
+        run.contact.squeeze.set_largest(audit.peak);
         run.smooth_steps = audit.smooth;
         run.extent.clone_from(&audit.extent);
         run.unit = audit.unit;
         run.rank.firmest = audit.firmest;
-        (run.worst_energy, run.energy_scale) = (audit.worst, audit.scale);
+        (run.audit.worst_energy, run.audit.energy_scale) = (audit.worst, audit.scale);
         for (kept, seen) in run.greatest_sizes().zip(&audit.greatest) {
             *kept = *seen;
         }
@@ -314,16 +314,16 @@ impl<'p> BatchRuns<'_, 'p> {
         let run = &mut self.runs[lane];
         audit.steps = run.steps;
         audit.most_steps = run.options.max_steps;
-        let signs = run.surfaces.iter().chain(&run.events).map(|side| side.sign);
-        let sides = std::iter::repeat_n(1.0, run.walls.len()).chain(signs);
+        let signs = run.events.surfaces.iter().chain(&run.events.sides).map(|side| side.sign);
+        let sides = std::iter::repeat_n(1.0, run.contact.walls.len()).chain(signs);
         audit.sides.iter_mut().zip(sides).for_each(|(side, sign)| *side = sign);
-        audit.peak = run.squeeze.largest();
+        audit.peak = run.contact.squeeze.largest();
         audit.smooth = run.smooth_steps;
         audit.extent.clone_from(&run.extent);
         audit.unit = run.unit;
         audit.firmest = run.rank.firmest;
-        audit.expected = run.expected_energy;
-        (audit.worst, audit.scale) = (run.worst_energy, run.energy_scale);
+        audit.expected = run.audit.expected_energy;
+        (audit.worst, audit.scale) = (run.audit.worst_energy, run.audit.energy_scale);
         for (kept, seen) in audit.greatest.iter_mut().zip(run.greatest_sizes()) {
             *kept = *seen;
         }

@@ -4,10 +4,11 @@
 //! first coefficient of its gap's series that is not rounding: it opens, or it is held; identically zero: it is held
 //! with force zero.
 
+use crate::events::Side;
 use crate::law::{KktFactor, Touching};
 use crate::lcp::Complementarity;
 use crate::motion::{Contact, StopReason};
-use crate::run::{Halt, Run, Side};
+use crate::run::{Halt, Run};
 use carom_jet::dense::{Factored, Matrix, dot};
 
 /// Coefficients of a series smaller than this part of its summands are rounding.
@@ -58,13 +59,15 @@ impl Run<'_> {
         if self.key.rows.is_empty() {
             self.choose_rows()?;
         }
-        let resting: Vec<usize> = (0..self.walls.len())
-            .filter(|&w| self.walls[w].touching && self.walls[w].resting && !released.contains(&w))
+        let resting: Vec<usize> = (0..self.contact.walls.len())
+            .filter(|&w| {
+                self.contact.walls[w].touching && self.contact.walls[w].resting && !released.contains(&w)
+            })
             .collect();
         let mut closed = if resting.is_empty() { Vec::new() } else { self.pushing_walls(&resting)? };
         let crossed_now: Vec<usize> = crossed.to_vec();
         for round in 0.. {
-            if round > 2 * self.walls.len() + 4 {
+            if round > 2 * self.contact.walls.len() + 4 {
                 return Err(Halt::new(
                     StopReason::Singular,
                     format!("which of the walls {} hold cannot be decided", self.wall_names(&resting)),
@@ -85,7 +88,7 @@ impl Run<'_> {
                 None => break,
             }
         }
-        if let Some(held) = self.held {
+        if let Some(held) = self.contact.held {
             closed.push(held);
             closed.sort_unstable();
         }
@@ -247,19 +250,19 @@ impl Run<'_> {
 
     /// A touching wall that is not held although its gap would close; sets the known zeros of those that open.
     fn wall_that_must_hold(&mut self, closed: &[usize]) -> Option<usize> {
-        for w in 0..self.walls.len() {
-            self.walls[w].zeros = 0;
-            if !self.walls[w].touching || closed.contains(&w) {
+        for w in 0..self.contact.walls.len() {
+            self.contact.walls[w].zeros = 0;
+            if !self.contact.walls[w].touching || closed.contains(&w) {
                 continue;
             }
             let series = self.flow().watched(w);
-            let opening = !self.walls[w].resting && series[1] > 0.0;
+            let opening = !self.contact.walls[w].resting && series[1] > 0.0;
             if opening {
-                self.walls[w].zeros = 1;
+                self.contact.walls[w].zeros = 1;
                 continue;
             }
             match leading(series, 2, self.natural_step(), self.frame.gap_size(w)) {
-                Some((k, sign)) if sign > 0.0 => self.walls[w].zeros = k,
+                Some((k, sign)) if sign > 0.0 => self.contact.walls[w].zeros = k,
                 _ => return Some(w),
             }
         }
@@ -284,31 +287,31 @@ impl Run<'_> {
     fn keep_contact_records(&mut self, closed: &[usize]) {
         let now = self.time.value();
         let forces = if closed.is_empty() { Vec::new() } else { self.forces_now(closed) };
-        for w in 0..self.walls.len() {
+        for w in 0..self.contact.walls.len() {
             let held = closed.iter().position(|&c| c == w);
-            self.walls[w].closed = held.is_some();
-            match (held, self.walls[w].contact) {
+            self.contact.walls[w].closed = held.is_some();
+            match (held, self.contact.walls[w].contact) {
                 (Some(i), None) => {
-                    let zeno_at = self.walls[w].zeno_at.take();
-                    self.motion.contacts.push(Contact {
+                    let zeno_at = self.contact.walls[w].zeno_at.take();
+                    self.recorder.motion.contacts.push(Contact {
                         wall: w,
                         from: zeno_at.map_or(now, |t| t.value()),
                         to: None,
                         zeno: zeno_at.is_some(),
                         force_at_start: forces[i],
                     });
-                    self.walls[w].contact = Some(self.motion.contacts.len() - 1);
+                    self.contact.walls[w].contact = Some(self.recorder.motion.contacts.len() - 1);
                 }
                 (None, Some(record)) => {
-                    let contact = &mut self.motion.contacts[record];
+                    let contact = &mut self.recorder.motion.contacts[record];
                     contact.to = Some(now.max(contact.from));
-                    self.walls[w].contact = None;
+                    self.contact.walls[w].contact = None;
                 }
                 _ => {}
             }
             if held.is_none() {
-                self.walls[w].resting = false;
-                self.walls[w].touching = false;
+                self.contact.walls[w].resting = false;
+                self.contact.walls[w].touching = false;
             }
         }
     }
@@ -321,7 +324,7 @@ impl Run<'_> {
 
     /// (x, μ, f): acceleration without velocity bias, multipliers, forces of the closed walls, at the present frame.
     pub fn reactions(&self, closed: &[usize]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        if let Some(held) = self.held {
+        if let Some(held) = self.contact.held {
             // The force of a held wall is the multiplier of its row.
             let others: Vec<usize> = closed.iter().copied().filter(|&w| w != held).collect();
             let (x, mut multipliers, pushing) = self.free_reactions(&others);
@@ -385,7 +388,7 @@ impl Run<'_> {
         for (i, w) in self.key.closed.clone().into_iter().enumerate() {
             let series = self.flow().watched(first + i);
             let size = self.force_rounding(w) / SERIES_ROUNDING;
-            self.walls[w].force_zeros = match leading(series, 0, h, size) {
+            self.contact.walls[w].force_zeros = match leading(series, 0, h, size) {
                 Some((k, sign)) if sign > 0.0 => k,
                 _ => 0,
             };
@@ -394,12 +397,12 @@ impl Run<'_> {
 
     /// A held wall must push: its force starts positive, or at zero and grows.
     fn settle_held(&mut self) -> Result<(), Halt> {
-        let Some(held) = self.held else { return Ok(()) };
+        let Some(held) = self.contact.held else { return Ok(()) };
         let at = self.program.watched(&self.key).held;
         match leading(self.flow().watched(at), 0, self.natural_step(), 0.0) {
             Some((_, sign)) if sign < 0.0 => Err(self.not_enforceable(held)),
             Some((k, _)) => {
-                self.held_force_zeros = k;
+                self.contact.held_force_zeros = k;
                 Ok(())
             }
             None => Ok(()),
@@ -409,12 +412,12 @@ impl Run<'_> {
     /// The sign of every surface; `crossed` are those whose function is zero now. The others go on from the side they were on,
     /// unless their function has a value on the other one.
     fn settle_surfaces(&mut self, crossed: &[usize]) -> Result<(), Halt> {
-        for s in 0..self.surfaces.len() {
+        for s in 0..self.events.surfaces.len() {
             if self.key.sliding.contains(&s) {
                 continue;
             }
-            let _ = self.settings.evaluate(self.time, &self.state);
-            let (value, side) = (self.surface_value(s), self.surfaces[s]);
+            let _ = self.events.settings.evaluate(self.time, &self.state);
+            let (value, side) = (self.surface_value(s), self.events.surfaces[s]);
             let decided = side.sign != 0.0 && side.zeros > 0 && self.surface_seen(s) == Some(value);
             if !crossed.contains(&s) {
                 if decided {
@@ -423,7 +426,7 @@ impl Run<'_> {
                 let stays = value * side.sign > 0.0;
                 if stays || !self.is_on_surface(s) {
                     self.set_sign(s, value.signum());
-                    self.surfaces[s] = Side { sign: value.signum(), zeros: 0 };
+                    self.events.surfaces[s] = Side { sign: value.signum(), zeros: 0 };
                     continue;
                 }
             }
@@ -443,7 +446,7 @@ impl Run<'_> {
             let h = self.natural_step();
             match leading(self.flow().watched(at), 1, h, 0.0) {
                 Some((zeros, after)) if after == sign => {
-                    self.surfaces[s] = Side { sign, zeros };
+                    self.events.surfaces[s] = Side { sign, zeros };
                     return Ok(());
                 }
                 Some(_) => flat = false,
@@ -452,7 +455,7 @@ impl Run<'_> {
         }
         if flat {
             // It stays zero by itself: either side will do.
-            self.surfaces[s] = Side { sign: old, zeros: 0 };
+            self.events.surfaces[s] = Side { sign: old, zeros: 0 };
             return Ok(());
         }
         self.key.sliding.push(s);
@@ -471,7 +474,7 @@ impl Run<'_> {
         if value.abs() > 1.0 + SERIES_ROUNDING {
             return Err(stuck(self.not_finite()));
         }
-        self.surfaces[s] = Side { sign: 0.0, zeros: 0 };
+        self.events.surfaces[s] = Side { sign: 0.0, zeros: 0 };
         Ok(())
     }
 
@@ -480,6 +483,6 @@ impl Run<'_> {
         self.key.sliding.retain(|&x| x != s);
         self.set_sign(s, sign);
         // u = u̇ = 0 here.
-        self.surfaces[s] = Side { sign, zeros: 2 };
+        self.events.surfaces[s] = Side { sign, zeros: 2 };
     }
 }

@@ -122,16 +122,16 @@ impl Dense {
 impl Run<'_> {
     fn leg_now(&self) -> Leg {
         Leg {
-            held: self.held,
+            held: self.contact.held,
             key: self.key.clone(),
-            closed: self.walls.iter().map(|wall| wall.closed).collect(),
+            closed: self.contact.walls.iter().map(|wall| wall.closed).collect(),
             parameters: self.parameters.clone(),
         }
     }
 
     /// Keeps the step from the present state to `next`, h units long.
     pub fn keep_step(&mut self, h: f64, jump: bool, next: &[f64], end: Time) {
-        let Some(mut dense) = self.motion.dense.take() else { return };
+        let Some(mut dense) = self.recorder.motion.dense.take() else { return };
         let first = dense.numbers.len();
         let fixed = !self.stepping_by_series();
         let mut width = 1;
@@ -147,7 +147,7 @@ impl Run<'_> {
         let (start, unit) = (self.time, self.unit);
         let step = Step { start, end, unit, length: h, leg: 0, first, width, fixed, jump, passage };
         dense.keep(self.leg_now(), step);
-        self.motion.dense = Some(dense);
+        self.recorder.motion.dense = Some(dense);
     }
 
     /// Keeps the present state alone: where a motion begins or ends.
@@ -174,21 +174,21 @@ impl Run<'_> {
 
     /// Puts the equations of a leg in force.
     fn enter(&mut self, leg: &Leg) {
-        if leg.held != self.held {
-            self.program = leg.held.and_then(|wall| self.base.held(wall)).unwrap_or(self.base);
-            self.held = leg.held;
+        if leg.held != self.contact.held {
+            self.program = leg.held.and_then(|wall| self.base.held(wall).ok()).unwrap_or(self.base);
+            self.contact.held = leg.held;
             self.frame = crate::frame::Frame::new(&self.program.frame, &self.program.layout);
-            self.outputs = self.program.outputs.clone();
+            self.recorder.outputs = self.program.outputs.clone();
             self.parameters.clear();
         }
-        for (wall, closed) in self.walls.iter_mut().zip(&leg.closed) {
+        for (wall, closed) in self.contact.walls.iter_mut().zip(&leg.closed) {
             wall.closed = *closed;
         }
         self.key.clone_from(&leg.key);
         if self.parameters != leg.parameters {
             self.parameters.clone_from(&leg.parameters);
             self.frame.set_parameters(&self.parameters);
-            self.outputs.set_parameters(&self.parameters);
+            self.recorder.outputs.set_parameters(&self.parameters);
         }
     }
 }

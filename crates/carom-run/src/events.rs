@@ -14,11 +14,66 @@
 use crate::contact::{SERIES_ROUNDING, leading};
 use crate::motion::{EventRecord, StopReason};
 use crate::program::Program;
-use crate::run::{Halt, Run, Side};
+use crate::run::{Halt, Run};
 use crate::sensitivity::Cause;
+use crate::zeno::History;
 use crate::zero::vanishes;
-use carom_jet::{Scales, horner};
+use carom_jet::{Flow, Scales, horner};
 use carom_mech::model::{Action, Direction};
+
+/// What is known about an event or switching function between two events.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Side {
+    /// ±1; 0: not known yet.
+    pub sign: f64,
+    /// Leading coefficients known to be zero at the start of the next step.
+    pub zeros: usize,
+}
+
+/// What is known about all events and switching surfaces.
+pub(crate) struct EventState {
+    /// Per event.
+    pub sides: Vec<Side>,
+    /// Per switching surface.
+    pub surfaces: Vec<Side>,
+    /// What is known of both where something happens.
+    pub crossings: Crossings,
+    /// Evaluates them, reset values and restitution.
+    pub settings: Flow,
+    /// The last resets by events.
+    pub resets: History,
+    /// How many there were.
+    pub reset_count: u64,
+}
+
+impl EventState {
+    /// Of a program; nothing is known yet.
+    pub fn new(program: &Program) -> EventState {
+        EventState {
+            sides: vec![Side::default(); program.mechanics.events.len()],
+            surfaces: vec![Side::default(); program.surfaces.len()],
+            crossings: Crossings::new(program),
+            settings: program.settings.clone(),
+            resets: History::default(),
+            reset_count: 0,
+        }
+    }
+
+    /// Another simulation begins.
+    pub fn clear(&mut self) {
+        self.sides.fill(Side::default());
+        self.surfaces.fill(Side::default());
+        self.crossings.clear();
+        self.resets.clear();
+        self.reset_count = 0;
+    }
+
+    /// Another program goes on from here.
+    pub fn follow(&mut self, program: &Program) {
+        self.settings = program.settings.clone();
+        self.crossings.follow(program);
+    }
+}
 
 /// What is known of events and surfaces, and of their crossings, at the present instant.
 #[derive(Clone, Debug)]
@@ -87,49 +142,51 @@ impl Run<'_> {
 
     /// Something is about to happen here: notes where surfaces and events are.
     pub fn note_sides(&mut self) {
-        if self.surfaces.is_empty() && self.events.is_empty() {
+        if self.events.surfaces.is_empty() && self.events.sides.is_empty() {
             return;
         }
-        let _ = self.settings.evaluate(self.time, &self.state);
-        let mut seen = std::mem::take(&mut self.instant.seen);
+        let _ = self.events.settings.evaluate(self.time, &self.state);
+        let mut seen = std::mem::take(&mut self.events.crossings.seen);
         seen.clear();
-        seen.extend((0..self.surfaces.len()).map(|s| self.surface_value(s)));
-        seen.extend((0..self.events.len()).map(|e| self.settings.watched(self.event_slot(e))[0]));
-        self.instant.seen = seen;
+        seen.extend((0..self.events.surfaces.len()).map(|s| self.surface_value(s)));
+        seen.extend(
+            (0..self.events.sides.len()).map(|e| self.events.settings.watched(self.event_slot(e))[0]),
+        );
+        self.events.crossings.seen = seen;
     }
 
     /// The function of a surface, where the settings were evaluated last.
     pub fn surface_value(&self, s: usize) -> f64 {
-        self.settings.watched(self.walls.len() + s)[0]
+        self.events.settings.watched(self.contact.walls.len() + s)[0]
     }
 
     /// The same before what happens here, if that was noted.
     pub fn surface_seen(&self, s: usize) -> Option<f64> {
-        self.instant.seen.get(s).copied()
+        self.events.crossings.seen.get(s).copied()
     }
 
     /// Is the function of a surface zero, where the settings were evaluated last?
     pub fn is_on_surface(&mut self, s: usize) -> bool {
         let value = self.surface_value(s);
-        value == 0.0 || vanishes(value, self.setting_scale(self.walls.len() + s))
+        value == 0.0 || vanishes(value, self.setting_scale(self.contact.walls.len() + s))
     }
 
     /// Place of an event's function among the settings.
     fn event_slot(&self, e: usize) -> usize {
-        self.settings.tape().watched_count() - self.events.len() + e
+        self.events.settings.tape().watched_count() - self.events.sides.len() + e
     }
 
     /// The scale of a setting at the present state, where the settings were evaluated last.
     fn setting_scale(&mut self, slot: usize) -> f64 {
         let sizes = self.state.iter().copied().chain([self.time.value()]);
         let inputs: Vec<f64> = sizes.zip(self.frame.reach()).map(|(x, reach)| x.abs() + reach).collect();
-        self.instant.scales.sweep(&self.settings, inputs.into_iter());
-        self.instant.scales.watched(&self.settings, slot)
+        self.events.crossings.scales.sweep(&self.events.settings, inputs.into_iter());
+        self.events.crossings.scales.watched(&self.events.settings, slot)
     }
 
     /// The scale of an event function over a step of length h from here.
     pub fn event_scale(&mut self, e: usize, h: f64) -> f64 {
-        let _ = self.settings.evaluate(self.time, &self.state);
+        let _ = self.events.settings.evaluate(self.time, &self.state);
         let mut inputs: Vec<f64> = self.state.iter().map(|x| x.abs()).collect();
         if self.stepping_by_series() {
             let mut at = inputs.iter_mut();
@@ -140,16 +197,16 @@ impl Run<'_> {
             });
         }
         inputs.push(self.time.value().abs() + h * self.unit);
-        self.instant.scales.sweep(&self.settings, inputs.into_iter());
+        self.events.crossings.scales.sweep(&self.events.settings, inputs.into_iter());
         let slot = self.event_slot(e);
-        self.instant.scales.watched(&self.settings, slot)
+        self.events.crossings.scales.watched(&self.events.settings, slot)
     }
 
     /// Did an event function jump here?
     fn has_jumped(&mut self, e: usize) -> bool {
         let slot = self.event_slot(e);
-        let now = self.settings.watched(slot)[0];
-        match self.instant.seen.get(self.surfaces.len() + e) {
+        let now = self.events.settings.watched(slot)[0];
+        match self.events.crossings.seen.get(self.events.surfaces.len() + e) {
             Some(&seen) if seen != now => !vanishes(now - seen, seen.abs() + self.setting_scale(slot)),
             _ => false,
         }
@@ -157,22 +214,22 @@ impl Run<'_> {
 
     /// At the start of a leg: on which side every event function goes on, and which of them cross here.
     pub fn settle_events(&mut self) {
-        if self.events.is_empty() {
+        if self.events.sides.is_empty() {
             return;
         }
         let h = self.natural_step();
         if self.last_reach() == 0.0 {
             self.note_reach_of_series(h);
         }
-        let _ = self.settings.evaluate(self.time, &self.state);
+        let _ = self.events.settings.evaluate(self.time, &self.state);
         let first = self.program.watched(&self.key).event;
-        for e in 0..self.events.len() {
-            let known = self.events[e].sign;
-            let mut before = if known == 0.0 { self.instant.memory[e] } else { known };
+        for e in 0..self.events.sides.len() {
+            let known = self.events.sides[e].sign;
+            let mut before = if known == 0.0 { self.events.crossings.memory[e] } else { known };
             if before != 0.0 && self.has_jumped(e) {
                 before = 0.0;
             }
-            let located = self.instant.located == Some(e) && before != 0.0;
+            let located = self.events.crossings.located == Some(e) && before != 0.0;
             let c = self.flow().watched(first + e);
             let side = |found: Option<(usize, f64)>| {
                 found.map_or(Side { sign: 0.0, zeros: 0 }, |(zeros, sign)| Side { sign, zeros })
@@ -194,10 +251,10 @@ impl Run<'_> {
                 }
             };
             if located || next.sign * before < 0.0 {
-                self.instant.crossing.push((e, before));
+                self.events.crossings.crossing.push((e, before));
             }
-            self.events[e] = next;
-            self.instant.memory[e] = if next.sign == 0.0 { before } else { next.sign };
+            self.events.sides[e] = next;
+            self.events.crossings.memory[e] = if next.sign == 0.0 { before } else { next.sign };
         }
     }
 
@@ -205,60 +262,65 @@ impl Run<'_> {
     /// end only a value beyond rounding says more.
     pub fn remember_events(&mut self, h: f64) {
         let first = self.program.watched(&self.key).event;
-        for e in 0..self.events.len() {
-            let Side { mut sign, zeros } = self.events[e];
+        for e in 0..self.events.sides.len() {
+            let Side { mut sign, zeros } = self.events.sides[e];
             if sign == 0.0 {
-                self.events[e].sign = self.side_by_value(e, h);
+                self.events.sides[e].sign = self.side_by_value(e, h);
                 continue;
             }
             let c = &self.polynomial(first + e)[zeros..];
             let size = c.iter().rev().fold(0.0, |sum, ck| sum * h + ck.abs());
             let end = horner(c, h);
             let zero = vanishes(end, size);
-            for (at, _) in self.instant.skipped.iter().filter(|(at, event)| *event == e && *at <= h) {
+            for (at, _) in self.events.crossings.skipped.iter().filter(|(at, event)| *event == e && *at <= h)
+            {
                 // One at the very end, or so flat that it is zero from there on, is decided by what comes next.
                 if !(zero && vanishes(horner(c, 0.5 * (at + h)), size)) {
                     sign = -sign;
                 }
             }
-            if !self.instant.waiting && end * sign < 0.0 && !zero {
+            if !self.events.crossings.waiting && end * sign < 0.0 && !zero {
                 sign = end.signum();
             }
-            self.events[e] = Side { sign, zeros: 0 };
-            self.instant.memory[e] = sign;
+            self.events.sides[e] = Side { sign, zeros: 0 };
+            self.events.crossings.memory[e] = sign;
         }
     }
 
     /// The side of a function that was zero all along, if it is not any more.
     fn side_by_value(&mut self, e: usize, h: f64) -> f64 {
-        let _ = self.settings.evaluate(self.time, &self.state);
+        let _ = self.events.settings.evaluate(self.time, &self.state);
         let moved = self.state.iter().zip(&self.next_state).map(|(x, from)| x.abs() + (x - from).abs());
         let inputs: Vec<f64> = moved.chain([self.time.value().abs() + h * self.unit]).collect();
-        self.instant.scales.sweep(&self.settings, inputs.into_iter());
+        self.events.crossings.scales.sweep(&self.events.settings, inputs.into_iter());
         let slot = self.event_slot(e);
-        let value = self.settings.watched(slot)[0];
-        if vanishes(value, self.instant.scales.watched(&self.settings, slot)) { 0.0 } else { value.signum() }
+        let value = self.events.settings.watched(slot)[0];
+        if vanishes(value, self.events.crossings.scales.watched(&self.events.settings, slot)) {
+            0.0
+        } else {
+            value.signum()
+        }
     }
 
     // ---- firing ------------------------------------------------------------------------------------------------
 
     /// The root of an event function was located here, and nothing else happens.
     pub fn meet_event(&mut self, e: usize) -> Result<(), Halt> {
-        self.instant.located = Some(e);
+        self.events.crossings.located = Some(e);
         let begun = self.begin_leg(&[], &[]);
-        self.instant.located = None;
+        self.events.crossings.located = None;
         begun
     }
 
     /// Fires the events that cross at this instant, in model order.
     pub fn fire_crossing(&mut self) -> Result<(), Halt> {
-        while !self.instant.crossing.is_empty() {
-            let (e, before) = self.instant.crossing.remove(0);
+        while !self.events.crossings.crossing.is_empty() {
+            let (e, before) = self.events.crossings.crossing.remove(0);
             if counts(self.program.mechanics.model.events[e].direction, before) {
                 self.fire(e)?;
             }
         }
-        self.instant.seen.clear();
+        self.events.crossings.seen.clear();
         Ok(())
     }
 
@@ -291,15 +353,15 @@ impl Run<'_> {
                 let reset = self.reset(e, &values[set.0..set.1]);
                 self.record_event(e);
                 reset?;
-                self.history.clear();
+                self.contact.history.clear();
                 self.stop_endless_resets(e)?;
                 // Those that cross here and have not fired yet come from where they came.
-                for (other, before) in std::mem::take(&mut self.instant.crossing) {
-                    self.events[other].sign = 0.0;
-                    self.instant.memory[other] = before;
+                for (other, before) in std::mem::take(&mut self.events.crossings.crossing) {
+                    self.events.sides[other].sign = 0.0;
+                    self.events.crossings.memory[other] = before;
                 }
-                self.events[e].sign = 0.0;
-                self.instant.memory[e] = 0.0;
+                self.events.sides[e].sign = 0.0;
+                self.events.crossings.memory[e] = 0.0;
                 self.begin_leg(&[], &[])?;
                 self.amplify_jump(before);
                 Ok(())
@@ -310,7 +372,7 @@ impl Run<'_> {
     /// One more reset than there may be impacts is not applied.
     fn allow_reset(&self, e: usize) -> Result<(), Halt> {
         let most = self.options.max_impacts;
-        if self.reset_count < most {
+        if self.events.reset_count < most {
             return Ok(());
         }
         let name = &self.program.mechanics.model.events[e].name;
@@ -323,9 +385,9 @@ impl Run<'_> {
 
     /// Resets that follow each other ever faster, by a steady ratio, have no continuation that carom could know.
     fn stop_endless_resets(&mut self, e: usize) -> Result<(), Halt> {
-        self.reset_count += 1;
-        self.resets.push(self.time, &[e]);
-        match self.resets.remaining() {
+        self.events.reset_count += 1;
+        self.events.resets.push(self.time, &[e]);
+        match self.events.resets.remaining() {
             Some(rest) if self.is_endless(rest) => Err(Halt::new(
                 StopReason::ZenoWithoutContinuation,
                 format!(
@@ -340,17 +402,22 @@ impl Run<'_> {
     fn record_event(&mut self, e: usize) {
         self.evaluate_frame();
         let (position, velocity) = (self.all_positions(), self.all_velocities());
-        self.motion.events.push(EventRecord { time: self.time.value(), event: e, position, velocity });
+        self.recorder.motion.events.push(EventRecord {
+            time: self.time.value(),
+            event: e,
+            position,
+            velocity,
+        });
     }
 
     pub fn event_values(&mut self) -> Vec<f64> {
-        let _ = self.settings.evaluate(self.time, &self.state);
-        (0..self.settings.tape().watched_count()).map(|i| self.settings.watched(i)[0]).collect()
+        let _ = self.events.settings.evaluate(self.time, &self.state);
+        (0..self.events.settings.tape().watched_count()).map(|i| self.events.settings.watched(i)[0]).collect()
     }
 
     /// Positions among the settings: `only_if`, and the range of reset values.
     pub fn event_slots(&self, e: usize) -> (Option<usize>, (usize, usize)) {
-        let mut at = self.walls.len() + self.surfaces.len();
+        let mut at = self.contact.walls.len() + self.events.surfaces.len();
         for (i, event) in self.program.mechanics.events.iter().enumerate() {
             let only_if = event.only_if.map(|_| at);
             let first = at + usize::from(event.only_if.is_some());

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 /// Where each quantity sits among the values of a frame.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Layout {
+pub(crate) struct FrameLayout {
     pub n: usize,
     pub rows: usize,
     /// Equations of a degenerate model, 0 otherwise.
@@ -55,16 +55,16 @@ pub(crate) struct Layout {
     gradient: usize,
 }
 
-impl Layout {
+impl FrameLayout {
     /// Lays out the frame and lists its expressions.
-    pub fn of(m: &mut Mechanics) -> (Layout, Vec<Expr>) {
+    pub fn of(m: &mut Mechanics) -> (FrameLayout, Vec<Expr>) {
         let mut out: Vec<Expr> = Vec::new();
-        let mut layout = Layout {
+        let mut layout = FrameLayout {
             n: m.free.len(),
             rows: m.rows.len(),
             terms: m.energy_terms.len(),
             drives: m.drives.len(),
-            ..Layout::default()
+            ..FrameLayout::default()
         };
         let zero = m.model.dag.zero();
         let velocities: Vec<Expr> = m.free.iter().map(|&i| m.velocities[i]).collect();
@@ -262,7 +262,7 @@ fn magnitude(dag: &mut Dag, e: Expr) -> Expr {
 /// The values at one state, with the evaluator that fills them.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
-    pub layout: Layout,
+    pub layout: FrameLayout,
     flow: Flow,
     values: Vec<f64>,
     /// Which of them move; the others change with the parameters only.
@@ -286,7 +286,7 @@ struct Swept {
 }
 
 impl Frame {
-    pub fn new(flow: &Flow, layout: &Layout) -> Frame {
+    pub fn new(flow: &Flow, layout: &FrameLayout) -> Frame {
         let (tape, layout) = (flow.tape(), layout.clone());
         let moving = (0..tape.watched_count() as u32).filter(|&i| tape.moves(i as usize)).collect();
         let values = vec![0.0; tape.watched_count()];

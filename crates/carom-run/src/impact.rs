@@ -3,7 +3,7 @@
 //! A touched wall leaves either with φ̇ > 0, or at rest: φ̇ = 0 is known then, not measured. A wall that was closed comes with
 //! φ̇⁻ = 0 in the same sense, so what holds through an impact elsewhere holds exactly.
 
-use crate::law::{Failure, Outcome, Touching};
+use crate::law::{ImpactOutcome, LawFailure, Touching};
 use crate::momentum::MomentumLaw;
 use crate::motion::{Impact, StopReason};
 use crate::run::{Halt, Run};
@@ -16,9 +16,9 @@ impl Run<'_> {
     /// All walls with φ = 0 at the present frame; `hit` are known to be.
     pub fn touched(&self, hit: &[usize]) -> Vec<usize> {
         let touches = |w: usize| if hit.is_empty() { self.touches(w) } else { self.is_hit_too(w) };
-        (0..self.walls.len())
-            .filter(|w| self.held != Some(*w))
-            .filter(|w| self.walls[*w].closed || hit.contains(w) || touches(*w))
+        (0..self.contact.walls.len())
+            .filter(|w| self.contact.held != Some(*w))
+            .filter(|w| self.contact.walls[*w].closed || hit.contains(w) || touches(*w))
             .collect()
     }
 
@@ -33,8 +33,8 @@ impl Run<'_> {
         let rates = self.rates_before(&walls).now;
         if rates.iter().all(|u| *u >= 0.0) {
             for (&w, u) in walls.iter().zip(&rates) {
-                self.walls[w].touching = true;
-                self.walls[w].resting = *u == 0.0;
+                self.contact.walls[w].touching = true;
+                self.contact.walls[w].resting = *u == 0.0;
             }
             return Ok(false);
         }
@@ -46,14 +46,14 @@ impl Run<'_> {
         self.allow_impact()?;
         self.apply_law(&walls)?;
         // Only walls that take energy have series to recognise.
-        if self.restitution.iter().any(|e| *e < 1.0) {
-            self.history.push(self.time, &self.last_hit);
+        if self.contact.restitution.iter().any(|e| *e < 1.0) {
+            self.contact.history.push(self.time, &self.contact.last_hit);
         }
-        if let Some(closing) = self.squeeze.impact(self.time.value(), speed, &self.last_hit)
+        if let Some(closing) = self.contact.squeeze.impact(self.time.value(), speed, &self.contact.last_hit)
             && (closing.closed || self.space_closes(closing.time))
         {
             let closing = closing.time;
-            let walls = self.squeeze.walls();
+            let walls = self.contact.squeeze.walls();
             return Err(Halt::new(
                 StopReason::Squeezed,
                 format!("the free space at {} closes at t = {closing:.9}", self.wall_names(&walls)),
@@ -64,7 +64,11 @@ impl Run<'_> {
 
     /// One more impact than there may be is not applied: the motion ends before it, as it ends before a step too many.
     fn allow_impact(&mut self) -> Result<(), Halt> {
-        if self.impact_count < self.options.max_impacts { Ok(()) } else { Err(self.too_many_impacts()) }
+        if self.recorder.impact_count < self.options.max_impacts {
+            Ok(())
+        } else {
+            Err(self.too_many_impacts())
+        }
     }
 
     fn too_many_impacts(&mut self) -> Halt {
@@ -76,7 +80,7 @@ impl Run<'_> {
 
     /// φ̇⁻ of touched walls, rounding taken as zero.
     fn rates_before(&self, walls: &[usize]) -> Rates {
-        let known = |&w: &usize| if self.walls[w].closed { 0.0 } else { self.known_rate(w) };
+        let known = |&w: &usize| if self.contact.walls[w].closed { 0.0 } else { self.known_rate(w) };
         let now: Vec<f64> = walls.iter().map(known).collect();
         // Alone, a wall is not compared with others.
         let scale = if walls.len() > 1 {
@@ -108,7 +112,7 @@ impl Run<'_> {
         if sequential && walls.len() > 1 {
             return self.apply_impact_in_sequence(walls, before);
         }
-        let restitution: Vec<f64> = walls.iter().map(|&w| self.restitution[w]).collect();
+        let restitution: Vec<f64> = walls.iter().map(|&w| self.contact.restitution[w]).collect();
         self.apply_impact_together(walls, &before, &restitution)
     }
 
@@ -120,7 +124,7 @@ impl Run<'_> {
         restitution: &[f64],
     ) -> Result<(), Halt> {
         let touching = self.touching(walls);
-        let passes = self.options.max_impacts - self.impact_count;
+        let passes = self.options.max_impacts - self.recorder.impact_count;
         let joint = touching
             .simultaneous(before, restitution, passes)
             .map_err(|failure| self.failed(&failure, walls))?;
@@ -129,17 +133,17 @@ impl Run<'_> {
         self.warn_if_ambiguous(&touching, walls, &pushing);
         self.apply(walls, &joint.outcome, &before.now);
         for (i, &w) in walls.iter().enumerate() {
-            self.walls[w].touching = true;
-            self.walls[w].resting = joint.resting[i];
+            self.contact.walls[w].touching = true;
+            self.contact.walls[w].resting = joint.resting[i];
         }
         Ok(())
     }
 
-    fn failed(&mut self, failure: &Failure, walls: &[usize]) -> Halt {
+    fn failed(&mut self, failure: &LawFailure, walls: &[usize]) -> Halt {
         match failure {
-            Failure::NotEnforceable(i) => self.not_enforceable(walls[*i]),
-            Failure::Squeezed(all) => self.squeezed_by(&all.iter().map(|&i| walls[i]).collect::<Vec<_>>()),
-            Failure::TooMany => self.too_many_impacts(),
+            LawFailure::NotEnforceable(i) => self.not_enforceable(walls[*i]),
+            LawFailure::Squeezed(all) => self.squeezed_by(&all.iter().map(|&i| walls[i]).collect::<Vec<_>>()),
+            LawFailure::TooMany => self.too_many_impacts(),
         }
     }
 
@@ -156,7 +160,8 @@ impl Run<'_> {
     fn warn_if_ambiguous(&mut self, touching: &Touching, walls: &[usize], pushing: &[usize]) {
         for (a, &i) in pushing.iter().enumerate() {
             for &j in &pushing[a + 1..] {
-                let elastic = self.restitution[walls[i]] == 1.0 && self.restitution[walls[j]] == 1.0;
+                let elastic =
+                    self.contact.restitution[walls[i]] == 1.0 && self.contact.restitution[walls[j]] == 1.0;
                 if touching.is_ambiguous(i, j, elastic) {
                     let (a, b) = (self.wall_name(walls[i]), self.wall_name(walls[j]));
                     let message = format!(
@@ -176,14 +181,14 @@ impl Run<'_> {
         let stopped = self.stop_where_no_room(&touching, walls, &mut rates)?;
         stopped.iter().for_each(|&i| pushed[i] = true);
         let first = touching.first_approach(&rates.now);
-        let inelastic = walls.iter().any(|&w| self.restitution[w] < 1.0);
+        let inelastic = walls.iter().any(|&w| self.contact.restitution[w] < 1.0);
         while let Some(i) = touching.next_in_sequence(&rates.now) {
             self.allow_impact()?;
             if inelastic && touching.is_finishing(&rates.now, first) {
                 let none = vec![0.0; walls.len()];
                 return self.apply_impact_together(walls, &rates, &none);
             }
-            let (rate, e) = (rates.now[i], self.restitution[walls[i]]);
+            let (rate, e) = (rates.now[i], self.contact.restitution[walls[i]]);
             let outcome = touching.single(i, rate, e).map_err(|failure| self.failed(&failure, walls))?;
             let now = rates.now.clone();
             touching.push_alone(&mut rates, i, outcome.impulses[i], -e * rate);
@@ -193,8 +198,8 @@ impl Run<'_> {
         let hit: Vec<usize> = (0..walls.len()).filter(|&i| pushed[i]).collect();
         self.warn_if_ambiguous(&touching, walls, &hit);
         for (i, &w) in walls.iter().enumerate() {
-            self.walls[w].touching = true;
-            self.walls[w].resting = rates.now[i] == 0.0;
+            self.contact.walls[w].touching = true;
+            self.contact.walls[w].resting = rates.now[i] == 0.0;
         }
         Ok(())
     }
@@ -230,14 +235,14 @@ impl Run<'_> {
             self.allow_impact()?;
             let wall = walls[i];
             let finish = stopped.contains(&i) || pushed.len() > 1 && touching.is_finishing(&rates.now, first);
-            let e = if finish { 0.0 } else { self.restitution[wall] };
+            let e = if finish { 0.0 } else { self.contact.restitution[wall] };
             let found = MomentumLaw::solve(self, wall, e).ok_or_else(|| self.not_enforceable(wall))?;
             let mut impulses = vec![0.0; walls.len()];
             impulses[i] = found.impulse;
             for (j, scale) in rates.scale.iter_mut().enumerate() {
                 *scale = scale.max(touching.scale[(i, j)] * found.impulse);
             }
-            let outcome = Outcome { impulses, reactions: found.reactions, jump: found.velocity_jump };
+            let outcome = ImpactOutcome { impulses, reactions: found.reactions, jump: found.velocity_jump };
             self.apply_general(walls, &outcome, &rates.now, found.energy_kept);
             if !pushed.contains(&wall) {
                 pushed.push(wall);
@@ -257,28 +262,28 @@ impl Run<'_> {
             ));
         }
         for (j, &w) in walls.iter().enumerate() {
-            self.walls[w].touching = true;
-            self.walls[w].resting = rates.now[j] == 0.0;
+            self.contact.walls[w].touching = true;
+            self.contact.walls[w].resting = rates.now[j] == 0.0;
         }
         Ok(())
     }
 
     /// Applies a quadratic outcome: state, record, audit. Leaves the frame at the state after.
-    fn apply(&mut self, walls: &[usize], outcome: &Outcome, rates: &[f64]) {
+    fn apply(&mut self, walls: &[usize], outcome: &ImpactOutcome, rates: &[f64]) {
         // What the law allows besides −λφ_t − μ·b: ½ Σ λ (φ̇⁺ + φ̇⁻), zero at e = 1.
         self.apply_with(walls, outcome, rates, |run, impulses| {
             impulses.iter().map(|&(i, w, l)| 0.5 * l * (run.frame.gap_rate(w) + rates[i])).sum()
         });
     }
 
-    fn apply_general(&mut self, walls: &[usize], outcome: &Outcome, rates: &[f64], lost: f64) {
+    fn apply_general(&mut self, walls: &[usize], outcome: &ImpactOutcome, rates: &[f64], lost: f64) {
         self.apply_with(walls, outcome, rates, |_, _| lost);
     }
 
     fn apply_with(
         &mut self,
         walls: &[usize],
-        outcome: &Outcome,
+        outcome: &ImpactOutcome,
         rates: &[f64],
         extra: impl Fn(&Run<'_>, &[(usize, usize, f64)]) -> f64,
     ) {
@@ -298,17 +303,17 @@ impl Run<'_> {
         let momentum_before = self.frame.momentum().to_vec();
         let drive_before = self.frame.drive_momentum().to_vec();
         let energy_before = self.frame.energy();
-        let kept = self.keeps_impacts;
+        let kept = self.recorder.keeps_impacts;
         let velocity_before = if kept { self.all_velocities() } else { Vec::new() };
         self.apply_impulse(&momentum, &outcome.jump);
         self.finish_dependent_velocities();
         self.evaluate_frame();
         allowed += extra(self, &pushing);
-        self.expected_energy += allowed;
+        self.audit.expected_energy += allowed;
         self.audit_impact(&momentum_before, &momentum, energy_before, allowed);
-        self.impact_count += 1;
-        self.last_hit.clear();
-        self.last_hit.extend(pushing.iter().map(|p| p.1));
+        self.recorder.impact_count += 1;
+        self.contact.last_hit.clear();
+        self.contact.last_hit.extend(pushing.iter().map(|p| p.1));
         if !kept {
             return;
         }
@@ -333,7 +338,7 @@ impl Run<'_> {
             })
             .collect();
         let (position, velocity_after) = (self.all_positions(), self.all_velocities());
-        self.motion.impacts.push(Impact {
+        self.recorder.motion.impacts.push(Impact {
             time: self.time.value(),
             walls: hits.iter().map(|hit| hit.0).collect(),
             impulse: hits.iter().map(|hit| hit.1).collect(),
@@ -354,12 +359,12 @@ impl Run<'_> {
         let after = self.frame.momentum();
         let scale = largest(before).max(largest(after)).max(largest(added));
         let residual = (0..before.len()).map(|i| (after[i] - before[i] - added[i]).abs()).fold(0.0, f64::max);
-        let energy_scale = self.energy_scale.max(self.frame.energy_scale()).max(energy.abs());
+        let energy_scale = self.audit.energy_scale.max(self.frame.energy_scale()).max(energy.abs());
         let mut worst = if scale > 0.0 { residual / scale } else { 0.0 };
         if energy_scale > 0.0 {
             worst = worst.max((self.frame.energy() - energy - allowed).abs() / energy_scale);
         }
-        let kept = &mut self.motion.audit.impact_law_residual;
+        let kept = &mut self.recorder.motion.audit.impact_law_residual;
         *kept = kept.max(worst);
     }
 }

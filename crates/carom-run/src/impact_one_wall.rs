@@ -39,16 +39,16 @@ impl Run<'_> {
         if !(delassus > HOPELESS * scale && delassus.is_finite()) {
             return false;
         }
-        let e = self.restitution[wall];
+        let e = self.contact.restitution[wall];
         let impulse = -(1.0 + e) * rate / delassus;
         let mut added = [0.0; MOST];
         let added = &mut added[..n];
         added.iter_mut().zip(normal).for_each(|(p, n)| *p = impulse * n);
         spread.iter_mut().for_each(|s| *s *= impulse);
         self.apply_one_wall_with(wall, rate, impulse, added, spread);
-        self.walls[wall].touching = true;
+        self.contact.walls[wall].touching = true;
         // Its line is active; with e = 0 that is φ̇ = 0.
-        self.walls[wall].resting = e == 0.0;
+        self.contact.walls[wall].resting = e == 0.0;
         true
     }
 
@@ -59,18 +59,19 @@ impl Run<'_> {
         before[..n].copy_from_slice(self.frame.momentum());
         let energy = self.frame.energy();
         let mut allowed = -impulse * self.frame.gap_t(wall);
-        let drives = if self.keeps_impacts { self.frame.drive_momentum().to_vec() } else { Vec::new() };
-        let velocity = if self.keeps_impacts { self.all_velocities() } else { Vec::new() };
+        let drives =
+            if self.recorder.keeps_impacts { self.frame.drive_momentum().to_vec() } else { Vec::new() };
+        let velocity = if self.recorder.keeps_impacts { self.all_velocities() } else { Vec::new() };
         self.apply_impulse(momentum, jump);
         self.evaluate_frame();
         // Zero at e = 1.
         allowed += 0.5 * impulse * (self.frame.gap_rate(wall) + rate);
-        self.expected_energy += allowed;
+        self.audit.expected_energy += allowed;
         self.audit_impact(&before[..n], momentum, energy, allowed);
-        self.impact_count += 1;
-        self.last_hit.clear();
-        self.last_hit.push(wall);
-        if self.keeps_impacts {
+        self.recorder.impact_count += 1;
+        self.contact.last_hit.clear();
+        self.contact.last_hit.push(wall);
+        if self.recorder.keeps_impacts {
             self.record_impact(&[(wall, impulse, rate)], &[], &drives, velocity, energy);
         }
     }

@@ -25,11 +25,11 @@ pub struct Curve {
     /// First and last time of the table.
     pub range: [f64; 2],
     /// In order of time, at least one.
-    pieces: Vec<Piece>,
+    pieces: Vec<CurvePiece>,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Piece {
+struct CurvePiece {
     /// In force from here on; −∞ for the first.
     from: f64,
     /// τ = 0 here.
@@ -43,12 +43,12 @@ impl Curve {
     pub fn through(times: &[f64], values: &[f64], interpolate: Interpolation) -> Curve {
         let n = times.len().min(values.len());
         let (t, u) = (&times[..n], &values[..n]);
-        let piece = |k: usize, cubic: [f64; 4]| Piece { from: t[k], origin: t[k], cubic };
-        let mut pieces: Vec<Piece> = match interpolate {
+        let piece = |k: usize, cubic: [f64; 4]| CurvePiece { from: t[k], origin: t[k], cubic };
+        let mut pieces: Vec<CurvePiece> = match interpolate {
             _ if n <= 1 => {
                 let value = values.first().copied().unwrap_or(0.0);
                 let origin = times.first().copied().unwrap_or(0.0);
-                vec![Piece { from: origin, origin, cubic: [value, 0.0, 0.0, 0.0] }]
+                vec![CurvePiece { from: origin, origin, cubic: [value, 0.0, 0.0, 0.0] }]
             }
             Interpolation::Hold => (0..n).map(|k| piece(k, [u[k], 0.0, 0.0, 0.0])).collect(),
             _ if n == 2 || interpolate == Interpolation::Linear => {
@@ -61,7 +61,7 @@ impl Curve {
             }
             _ => {
                 let slopes = limited_slopes(t, u);
-                let before = Piece { from: t[0], origin: t[0], cubic: [u[0], slopes[0], 0.0, 0.0] };
+                let before = CurvePiece { from: t[0], origin: t[0], cubic: [u[0], slopes[0], 0.0, 0.0] };
                 let inside = (0..n - 1).map(|k| {
                     piece(k, hermite(t[k + 1] - t[k], [u[k], u[k + 1]], [slopes[k], slopes[k + 1]]))
                 });
@@ -85,7 +85,7 @@ impl Curve {
 
     /// (t_k, c₀, c₁, c₂, c₃) of an interval.
     pub fn parameters(&self, interval: usize) -> [f64; 5] {
-        let Piece { origin, cubic: c, .. } = self.pieces[interval];
+        let CurvePiece { origin, cubic: c, .. } = self.pieces[interval];
         [origin, c[0], c[1], c[2], c[3]]
     }
 

@@ -24,7 +24,7 @@ const LARGE: usize = 16;
 /// The inverse mass S on the distribution, at one state.
 #[derive(Clone, Debug)]
 pub struct KktFactor {
-    form: Form,
+    form: KktForm,
     /// W_ii (or 1/H_pp,ii), the scale of n·Sn.
     diagonal: Vec<f64>,
     rows: usize,
@@ -71,7 +71,7 @@ fn weighted(x: &[f64], weights: &[f64], y: &[f64]) -> f64 {
 }
 
 #[derive(Clone, Debug)]
-enum Form {
+enum KktForm {
     /// [W Aᵀ; A 0]
     Mass(Box<Factored>),
     /// The same where it is large and of full rank
@@ -92,7 +92,12 @@ impl KktFactor {
                 _ => 0.0,
             };
             if let Some(factors) = Symmetric::new(n + m, n, entry) {
-                return KktFactor { form: Form::Large(Box::new(factors)), diagonal, rows: m, sharing: None };
+                return KktFactor {
+                    form: KktForm::Large(Box::new(factors)),
+                    diagonal,
+                    rows: m,
+                    sharing: None,
+                };
             }
         }
         let mut kkt = Matrix::zeros(n + m, n + m);
@@ -114,7 +119,7 @@ impl KktFactor {
         let weights = if null.is_empty() { Vec::new() } else { row_weights(mass, rows) };
         KktFactor {
             sharing: Sharing::new(null, weights),
-            form: Form::Mass(Box::new(factored)),
+            form: KktForm::Mass(Box::new(factored)),
             diagonal,
             rows: m,
         }
@@ -134,7 +139,7 @@ impl KktFactor {
         let factored = Factored::new(&gram);
         let weights = (0..m).map(|i| gram[(i, i)]).collect();
         let sharing = Sharing::new(factored.null_space.clone(), weights);
-        let form = Form::Inverse(Box::new((inverse.clone(), rows.clone(), factored)));
+        let form = KktForm::Inverse(Box::new((inverse.clone(), rows.clone(), factored)));
         KktFactor { form, diagonal, rows: m, sharing }
     }
 
@@ -150,26 +155,26 @@ impl KktFactor {
 
     /// Is it beyond doubt that W is regular on the rows and that they are independent?
     pub fn is_regular(&self) -> bool {
-        matches!(self.form, Form::Large(_))
+        matches!(self.form, KktForm::Large(_))
     }
 
     /// Directions z with W z = 0 and A z = 0: no impulse acts along them. Redundant rows do not count.
     pub fn massless_directions(&self) -> Vec<&[f64]> {
         let n = self.size();
         match &self.form {
-            Form::Mass(factored) => {
+            KktForm::Mass(factored) => {
                 let moves = |z: &&Vec<f64>| factored.part_of_null_vector(z, n) > MOVES;
                 factored.null_space.iter().filter(moves).map(|z| &z[..n]).collect()
             }
-            Form::Large(_) | Form::Inverse(..) => Vec::new(),
+            KktForm::Large(_) | KktForm::Inverse(..) => Vec::new(),
         }
     }
 
     /// The parts of a massless direction, each as a part of what is 1 for it.
     pub fn natural_parts<'a>(&'a self, z: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         let natural = |j: usize| match &self.form {
-            Form::Mass(factored) => factored.natural(j),
-            Form::Large(_) | Form::Inverse(..) => 1.0,
+            KktForm::Mass(factored) => factored.natural(j),
+            KktForm::Large(_) | KktForm::Inverse(..) => 1.0,
         };
         z.iter().enumerate().map(move |(j, x)| x / natural(j))
     }
@@ -182,20 +187,20 @@ impl KktFactor {
     /// The general solve: W x + Aᵀ y = force, A x = rate. Where y is not unique Σ y_i² A_i W⁻¹ A_iᵀ is smallest.
     pub fn solve(&self, force: &[f64], rate: &[f64]) -> (Vec<f64>, Vec<f64>) {
         match &self.form {
-            Form::Mass(factored) => {
+            KktForm::Mass(factored) => {
                 let right: Vec<f64> = force.iter().chain(rate).copied().collect();
                 let mut x = factored.solve(&right);
                 let mut y = x.split_off(self.size());
                 self.share(&mut y);
                 (x, y)
             }
-            Form::Large(factors) => {
+            KktForm::Large(factors) => {
                 let mut x: Vec<f64> = force.iter().chain(rate).copied().collect();
                 factors.solve(&mut x);
                 let y = x.split_off(self.size());
                 (x, y)
             }
-            Form::Inverse(parts) => {
+            KktForm::Inverse(parts) => {
                 let (inverse, rows, gram) = &**parts;
                 let free = rows.times(&inverse.times(force));
                 let right: Vec<f64> = free.iter().zip(rate).map(|(f, r)| f - r).collect();
@@ -211,10 +216,10 @@ impl KktFactor {
     /// Σ |n_j| times what is 1 for unknown j.
     fn natural_size(&self, normal: &[f64]) -> f64 {
         match &self.form {
-            Form::Mass(factored) => {
+            KktForm::Mass(factored) => {
                 normal.iter().enumerate().map(|(j, n)| n.abs() * factored.natural(j)).sum()
             }
-            Form::Large(_) | Form::Inverse(..) => 0.0,
+            KktForm::Large(_) | KktForm::Inverse(..) => 0.0,
         }
     }
 
@@ -249,7 +254,7 @@ fn row_weights(mass: &Matrix, rows: &Matrix) -> Vec<f64> {
 
 /// Why a law has no answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Failure {
+pub enum LawFailure {
     /// n·Sn = 0: no impulse of this wall can stop the motion.
     NotEnforceable(usize),
     /// These walls close on each other: no impulses keep all gaps from closing.
@@ -260,7 +265,7 @@ pub enum Failure {
 
 /// What an impact does.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Outcome {
+pub struct ImpactOutcome {
     /// λ per wall of the problem.
     pub impulses: Vec<f64>,
     /// μ per constraint row.
@@ -324,23 +329,23 @@ impl Touching {
         self.enforceable[i]
     }
 
-    pub(crate) fn outcome(&self, impulses: Vec<f64>) -> Outcome {
+    pub(crate) fn outcome(&self, impulses: Vec<f64>) -> ImpactOutcome {
         let mut jump = vec![0.0; self.spread.first().map_or(0, Vec::len)];
         let mut reactions = vec![0.0; self.reaction.first().map_or(0, Vec::len)];
         for (i, &lambda) in impulses.iter().enumerate().filter(|(_, l)| **l != 0.0) {
             jump.iter_mut().zip(&self.spread[i]).for_each(|(j, s)| *j += lambda * s);
             reactions.iter_mut().zip(&self.reaction[i]).for_each(|(r, y)| *r -= lambda * y);
         }
-        Outcome { impulses, reactions, jump }
+        ImpactOutcome { impulses, reactions, jump }
     }
 
     /// One wall alone: φ̇⁺ = −e φ̇⁻.
     ///
     /// # Errors
     /// When it cannot push.
-    pub fn single(&self, wall: usize, rate: f64, restitution: f64) -> Result<Outcome, Failure> {
+    pub fn single(&self, wall: usize, rate: f64, restitution: f64) -> Result<ImpactOutcome, LawFailure> {
         if !self.enforceable[wall] {
-            return Err(Failure::NotEnforceable(wall));
+            return Err(LawFailure::NotEnforceable(wall));
         }
         let mut impulses = vec![0.0; self.spread.len()];
         impulses[wall] = -(1.0 + restitution) * rate / self.delassus[(wall, wall)];
@@ -378,7 +383,7 @@ mod tests {
         let mass = Matrix { rows: 2, columns: 2, entries: vec![1.0, 0.0, 0.0, 1.0] };
         let rows = Matrix { rows: 1, columns: 2, entries: vec![1.0, 0.0] };
         let touching = Touching::new(&KktFactor::new(&mass, &rows), &[vec![2.0, 0.0]]);
-        assert_eq!(touching.single(0, -1.0, 1.0), Err(Failure::NotEnforceable(0)));
+        assert_eq!(touching.single(0, -1.0, 1.0), Err(LawFailure::NotEnforceable(0)));
     }
 
     #[test]

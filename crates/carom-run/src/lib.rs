@@ -52,6 +52,7 @@
 mod audit;
 mod batch;
 mod contact;
+mod contact_state;
 mod dense;
 mod events;
 pub mod fields;
@@ -71,6 +72,7 @@ pub mod options;
 mod program;
 mod project;
 mod rank_loss;
+mod recorder;
 mod rewrite;
 mod room;
 mod run;

@@ -1,8 +1,8 @@
 //! A wall on a direction without inertia.
 //!
 //! If some z has W z = 0, A z = 0, n·z ≠ 0, no impulse of the wall can act. The wall may still hold with a finite force:
-//! f n joins the equations and φ = 0 the conditions, which is the model with the gap as a holonomic row. That model is
-//! derived on first use. p is continuous, velocities along z follow the new conditions. If the conditions ask for more
+//! f n joins the equations and φ = 0 the conditions, which is the model with the gap as a holonomic row, derived when the
+//! program is compiled. p is continuous, velocities along z follow the new conditions. If the conditions ask for more
 //! than that (first-order flows), or f would pull, the wall cannot be enforced.
 
 use crate::frame::Frame;
@@ -32,13 +32,10 @@ impl<'p> Run<'p> {
     /// Tries to hold the wall with a finite force.
     pub fn hold(&mut self, wall: usize) -> Result<(), Halt> {
         let refused = self.not_enforceable(wall);
-        if self.held.is_some() {
+        if self.contact.held.is_some() {
             return Err(refused);
         }
-        let Some(program) = self.program.held(wall) else { return Err(refused) };
-        if program.parameters != self.program.parameters {
-            return Err(refused);
-        }
+        let program = self.program.held(wall).map_err(|why| refused.clone().because(why))?;
         let massless = self.massless();
         self.switch_program(program, Some(wall));
         self.follow_conditions(&massless);
@@ -46,22 +43,22 @@ impl<'p> Run<'p> {
             return Err(refused);
         }
         self.choose_rows()?;
-        self.walls[wall].touching = false;
-        self.walls[wall].resting = false;
-        self.walls[wall].closed = true;
+        self.contact.walls[wall].touching = false;
+        self.contact.walls[wall].resting = false;
+        self.contact.walls[wall].closed = true;
         Ok(())
     }
 
     /// The force has fallen to zero: the wall lets go.
     pub fn let_go(&mut self) -> Result<(), Halt> {
-        let Some(wall) = self.held else { return Ok(()) };
+        let Some(wall) = self.contact.held else { return Ok(()) };
         self.switch_program(self.base, None);
         let massless = self.massless();
         self.follow_conditions(&massless);
         self.choose_rows()?;
-        self.walls[wall].closed = false;
-        self.walls[wall].touching = true;
-        self.walls[wall].resting = false;
+        self.contact.walls[wall].closed = false;
+        self.contact.walls[wall].touching = true;
+        self.contact.walls[wall].resting = false;
         self.begin_leg(&[], &[])
     }
 
@@ -70,14 +67,14 @@ impl<'p> Run<'p> {
     }
 
     fn switch_program(&mut self, program: &'p Program, held: Option<usize>) {
-        self.expected_energy += self.work();
+        self.audit.expected_energy += self.work();
         self.state.truncate(2 * self.size());
         if program.has_work {
             self.state.push(0.0);
         }
         self.program = program;
         self.extent.keep(2 * program.size(), program.state.len(), program.followed());
-        self.held = held;
+        self.contact.held = held;
         let n = self.size();
         let mut frame = Frame::new(&program.frame, &program.layout);
         let (from, into) = (self.frame.reach(), frame.reach_mut());
@@ -86,12 +83,11 @@ impl<'p> Run<'p> {
             *into = *from;
         }
         self.frame = frame;
-        self.outputs = program.outputs.clone();
-        self.settings = program.settings.clone();
-        self.instant.follow(program);
+        self.recorder.outputs = program.outputs.clone();
+        self.events.follow(program);
         self.spaces.clear();
         self.key = LegKey::default();
-        self.largest_terms = LargestTerms::default();
+        self.audit.largest_terms = LargestTerms::default();
         self.spread_parameters();
         self.evaluate_frame();
         self.note_scales();

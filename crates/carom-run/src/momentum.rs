@@ -14,7 +14,7 @@ use carom_jet::dense::{Factored, Matrix, dot, largest};
 
 /// A point of the curve.
 #[derive(Clone, Debug)]
-struct Point {
+struct CurvePoint {
     /// H + λφ_t + μ·b
     energy: f64,
     /// φ̇
@@ -88,7 +88,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
         Some(Found { impulse, reactions: point.reactions, velocity_jump, energy_kept })
     }
 
-    fn root(&mut self, e: f64) -> Option<(f64, Point, f64)> {
+    fn root(&mut self, e: f64) -> Option<(f64, CurvePoint, f64)> {
         let start = self.at(0.0)?;
         if start.rate >= 0.0 {
             return None;
@@ -179,13 +179,13 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
         hi.is_finite().then_some(lambda)
     }
 
-    fn integral(&mut self, from: f64, to: f64, start: &Point) -> Option<f64> {
+    fn integral(&mut self, from: f64, to: f64, start: &CurvePoint) -> Option<f64> {
         let end = self.at(to)?;
         self.integral_between(from, to, start, &end)
     }
 
     /// ∫ φ̇ dλ = difference of energies, by whichever form loses fewer digits.
-    fn integral_between(&mut self, from: f64, to: f64, start: &Point, end: &Point) -> Option<f64> {
+    fn integral_between(&mut self, from: f64, to: f64, start: &CurvePoint, end: &CurvePoint) -> Option<f64> {
         let width = to - from;
         let scale = (start.rate.abs() + end.rate.abs()) * width.abs();
         if start.energy.abs() + end.energy.abs() <= 4.0 * scale {
@@ -202,7 +202,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
     }
 
     /// The point of the curve at λ.
-    fn at(&mut self, lambda: f64) -> Option<Point> {
+    fn at(&mut self, lambda: f64) -> Option<CurvePoint> {
         if self.run.is_hamiltonian() { self.at_hamiltonian(lambda) } else { self.at_lagrangian(lambda) }
     }
 
@@ -218,14 +218,14 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
         (0..self.momentum.len()).map(|i| self.momentum[i] + lambda * self.normal[i] + pushed[i]).collect()
     }
 
-    fn finish(&mut self, lambda: f64, state: Vec<f64>, reactions: Vec<f64>) -> Option<Point> {
+    fn finish(&mut self, lambda: f64, state: Vec<f64>, reactions: Vec<f64>) -> Option<CurvePoint> {
         if !self.look_at(&state) {
             return None;
         }
         let frame = &self.run.frame;
         let (spread, _) = frame.metric().inverse_mass_times(&self.normal);
         let energy = frame.energy() + lambda * self.gap_t + dot(&reactions, &self.drift);
-        let point = Point {
+        let point = CurvePoint {
             energy,
             rate: frame.gap_rate(self.wall),
             slope: dot(&self.normal, &spread),
@@ -237,7 +237,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
     }
 
     /// p = p⁻ + λn + Aᵀμ with A H_p(p) + b = 0: Newton on μ, halved until the residual falls.
-    fn at_hamiltonian(&mut self, lambda: f64) -> Option<Point> {
+    fn at_hamiltonian(&mut self, lambda: f64) -> Option<CurvePoint> {
         let mut reactions = self.reactions.clone();
         let mut state = self.target(lambda, &reactions);
         if self.rows.rows > 0 {
@@ -284,7 +284,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
     /// ∂L/∂v = p⁻ + λn + Aᵀμ with A v + b = 0, followed from the last point along the curve: Newton where it contracts
     /// at once, half the way where it does not. So no trial leaves the neighbourhood of the curve, and with it the
     /// domain of L.
-    fn at_lagrangian(&mut self, lambda: f64) -> Option<Point> {
+    fn at_lagrangian(&mut self, lambda: f64) -> Option<CurvePoint> {
         let (mut at, mut v, mut reactions) = (self.lambda, self.state.clone(), self.reactions.clone());
         let mut step = lambda - at;
         // A start that is itself off the curve by rounding is corrected too.

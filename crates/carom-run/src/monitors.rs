@@ -8,7 +8,7 @@ use crate::step::{SMOOTH, STIFF_STEPS};
 use crate::zero::{DRIFT, relative};
 use carom_jet::{Balance, Monitors, Smooth};
 
-/// Where the noted values of a leg are; the order is `Layout::noted`'s.
+/// Where the noted values of a leg are; the order is `FrameLayout::monitored`'s.
 #[derive(Clone, Copy, Default)]
 struct Places {
     terms: usize,
@@ -24,7 +24,7 @@ impl Run<'_> {
     fn noted_places(&self) -> Places {
         let layout = &self.frame.layout;
         let gap_size = 1 + layout.terms;
-        let position = gap_size + self.walls.len();
+        let position = gap_size + self.contact.walls.len();
         let rate = position + 2 * layout.rows;
         let norm = rate + 2 * layout.rows;
         let condition = norm + layout.rows;
@@ -43,8 +43,8 @@ impl Run<'_> {
     /// search for free space would leave.
     pub fn monitors(&self) -> Monitors {
         let places = self.noted_places();
-        let (walls, rows) = (self.walls.len(), self.frame.layout.rows);
-        let others = self.surfaces.len() + self.events.len();
+        let (walls, rows) = (self.contact.walls.len(), self.frame.layout.rows);
+        let others = self.events.surfaces.len() + self.events.sides.len();
         let mut monitors = Monitors {
             size: (0..walls).map(|w| Some(places.gap_size + w)).chain((0..others).map(|_| None)).collect(),
             peaks: walls,
@@ -73,7 +73,7 @@ impl Run<'_> {
 
     /// The greatest sizes that lanes follow, in the order of [`Run::duty`].
     pub fn greatest_sizes(&mut self) -> impl Iterator<Item = &mut f64> {
-        let kept = &mut self.largest_terms;
+        let kept = &mut self.audit.largest_terms;
         let follow = if self.frame.layout.rows > 0 { usize::MAX } else { 0 };
         kept.row_position
             .iter_mut()
@@ -101,10 +101,10 @@ impl Run<'_> {
         }
         let scale = (places.terms..places.gap_size).map(|i| flow.monitored(i).abs()).sum();
         let mut lowest = 0.0_f64;
-        for w in 0..self.walls.len() {
+        for w in 0..self.contact.walls.len() {
             lowest = lowest.min(flow.watched(w)[0]);
         }
-        self.audit(energy, scale, -lowest);
+        self.audit_energy(energy, scale, -lowest);
         Ok(())
     }
 
@@ -125,7 +125,7 @@ impl Run<'_> {
         let places = self.noted_places();
         let (rows, conditions) = (self.frame.layout.rows, self.frame.layout.conditions);
         let flow = self.spaces.flow();
-        let kept = &mut self.largest_terms;
+        let kept = &mut self.audit.largest_terms;
         let mut drift = 0.0_f64;
         let mut see = |at: usize, size: usize, largest: &mut f64| {
             *largest = largest.max(flow.monitored(size));
@@ -136,9 +136,9 @@ impl Run<'_> {
             see(places.rate + r, places.rate + rows + r, &mut kept.row_rate[r]);
             kept.row_norm[r] = kept.row_norm[r].max(flow.monitored(places.norm + r));
         }
-        for (w, wall) in self.walls.iter().enumerate() {
+        for (w, wall) in self.contact.walls.iter().enumerate() {
             kept.gap[w] = kept.gap[w].max(flow.monitored(places.gap_size + w));
-            if wall.closed && self.held != Some(w) {
+            if wall.closed && self.contact.held != Some(w) {
                 kept.gap_rate[w] = kept.gap_rate[w].max(flow.monitored(places.gap_rate_size + w));
                 drift = drift.max(relative(flow.watched(w)[0], kept.gap[w]));
                 drift = drift.max(relative(flow.watched(w)[1] / flow.unit(), kept.gap_rate[w]));
@@ -150,7 +150,8 @@ impl Run<'_> {
             drift = drift.max(relative(flow.monitored(places.condition + c), kept.condition[c]));
         }
         if drift > DRIFT && drift < SMALL && self.project_by_flow() {
-            self.motion.audit.constraint_drift = self.motion.audit.constraint_drift.max(drift);
+            self.recorder.motion.audit.constraint_drift =
+                self.recorder.motion.audit.constraint_drift.max(drift);
             return Ok(true);
         }
         self.project_if(drift)

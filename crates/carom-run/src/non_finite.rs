@@ -227,7 +227,7 @@ impl Run<'_> {
 
 /// Where a function of u is not analytic.
 #[derive(Clone, Copy)]
-enum Edge {
+enum DomainEdge {
     /// u = 0
     Zero,
     /// u = 1
@@ -236,37 +236,37 @@ enum Edge {
     Both,
 }
 
-impl Edge {
+impl DomainEdge {
     fn distance(self, u: f64) -> f64 {
         match self {
-            Edge::Zero => u,
-            Edge::One => u - 1.0,
-            Edge::Both => 1.0 - u.abs(),
+            DomainEdge::Zero => u,
+            DomainEdge::One => u - 1.0,
+            DomainEdge::Both => 1.0 - u.abs(),
         }
     }
 
     fn says(self, u: &str) -> String {
         match self {
-            Edge::Zero => format!("{u} = 0"),
-            Edge::One => format!("{u} = 1"),
-            Edge::Both => format!("{u} = ±1"),
+            DomainEdge::Zero => format!("{u} = 0"),
+            DomainEdge::One => format!("{u} = 1"),
+            DomainEdge::Both => format!("{u} = ±1"),
         }
     }
 }
 
 /// Where this one operation is not analytic, and in which argument.
-fn edges(dag: &Dag, e: Expr) -> Vec<(Edge, Expr)> {
+fn edges(dag: &Dag, e: Expr) -> Vec<(DomainEdge, Expr)> {
     match dag.node(e) {
         Node::Product(_, factors) => factors
             .iter()
             .filter(|(_, n)| n.is_negative() || n.to_integer().is_none())
-            .map(|&(base, _)| (Edge::Zero, base))
+            .map(|&(base, _)| (DomainEdge::Zero, base))
             .collect(),
-        Node::Power(base, _) => vec![(Edge::Zero, *base)],
-        Node::Function(Function::Log, args) => vec![(Edge::Zero, args[0])],
-        Node::Function(Function::Acosh, args) => vec![(Edge::One, args[0])],
+        Node::Power(base, _) => vec![(DomainEdge::Zero, *base)],
+        Node::Function(Function::Log, args) => vec![(DomainEdge::Zero, args[0])],
+        Node::Function(Function::Acosh, args) => vec![(DomainEdge::One, args[0])],
         Node::Function(Function::Asin | Function::Acos | Function::Atanh, args) => {
-            vec![(Edge::Both, args[0])]
+            vec![(DomainEdge::Both, args[0])]
         }
         _ => Vec::new(),
     }

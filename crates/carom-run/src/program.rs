@@ -11,17 +11,18 @@
 //! with the rows of closed walls appended to A. The state is (q, v) or (q, p), followed by the work done by power,
 //! drives and moving walls when there is any (the audit compares it with the change of E).
 
-use crate::frame::Layout;
+use crate::frame::FrameLayout;
 use crate::input::Curve;
 use crate::motion::Names;
 use crate::rewrite::rewrite;
 use crate::switching::{Surface, split};
 use carom_expr::{Dag, Expr, Rational};
 use carom_jet::{CompileError, Flow, LinearBlock, System, Tape};
+use carom_mech::Diagnostic;
 use carom_mech::mechanics::{Dynamics, Mechanics};
 use carom_mech::model::{Row, RowKind};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Compiled mechanics.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub struct Program {
     pub(crate) mechanics: Mechanics,
     /// What the indices of results stand for.
     pub(crate) names: Arc<Names>,
-    pub(crate) layout: Layout,
+    pub(crate) layout: FrameLayout,
     /// What the frame evaluates.
     values: Vec<Expr>,
     /// Workspaces to copy: a simulation changes its own.
@@ -51,7 +52,8 @@ pub struct Program {
     legs: Mutex<Legs>,
     /// The row that is a wall held closed, if this is the program of such a contact.
     pub(crate) held_row: Option<usize>,
-    held: Vec<OnceLock<Option<Box<Program>>>>,
+    /// Per wall of a degenerate model: the program in which it is a holonomic row, or why there is none.
+    held: Vec<Result<Box<Program>, String>>,
 }
 
 #[derive(Debug)]
@@ -102,6 +104,15 @@ impl Program {
     /// # Errors
     /// When a formula cannot be compiled.
     pub fn compile(mechanics: &Mechanics) -> Result<Program, CompileError> {
+        let mut program = Program::without_held_walls(mechanics)?;
+        // Only where directions without inertia can exist may a wall have to be held by a force instead of an impulse.
+        if matches!(mechanics.dynamics, Dynamics::Degenerate(_)) {
+            program.held = (0..mechanics.walls.len()).map(|w| program.with_held_wall(w)).collect();
+        }
+        Ok(program)
+    }
+
+    fn without_held_walls(mechanics: &Mechanics) -> Result<Program, CompileError> {
         let mut mechanics = mechanics.clone();
         let state = state_symbols(&mechanics);
         let (curve_parameters, curves) = insert_curves(&mut mechanics);
@@ -115,7 +126,7 @@ impl Program {
         if has_work {
             motion_state.push(mechanics.model.dag.symbol("work done"));
         }
-        let (layout, values) = Layout::of(&mut mechanics);
+        let (layout, values) = FrameLayout::of(&mut mechanics);
         let time = mechanics.model.time;
         let evaluation = |dag: &Dag, extra: &[Expr], watched: Vec<Expr>| {
             let mut all = motion_state.clone();
@@ -165,7 +176,7 @@ impl Program {
             parameters,
             has_work,
             shows_accelerations,
-            held: mechanics.walls.iter().map(|_| OnceLock::new()).collect(),
+            held: Vec::new(),
             held_row: None,
             legs,
             names: Arc::new(Names::of(&mechanics)),
@@ -178,18 +189,28 @@ impl Program {
         &self.mechanics
     }
 
-    /// The program in which a wall is a holonomic row, derived on first use; `None` if that has no equations of motion.
-    pub(crate) fn held(&self, wall: usize) -> Option<&Program> {
-        let make = || {
-            let mut model = self.mechanics.model.clone();
-            let name = format!("contact with {}", model.walls[wall].name);
-            model.rows.push(Row { name, kind: RowKind::Holonomic, expr: model.walls[wall].gap });
-            let mechanics = carom_mech::derive_equations(model).ok()?;
-            let mut program = Program::compile(&mechanics).ok()?;
-            program.held_row = Some(mechanics.rows.len() - 1);
-            Some(Box::new(program))
-        };
-        self.held[wall].get_or_init(make).as_deref()
+    /// The program in which a wall is a holonomic row.
+    fn with_held_wall(&self, wall: usize) -> Result<Box<Program>, String> {
+        let mut model = self.mechanics.model.clone();
+        let name = format!("contact with {}", model.walls[wall].name);
+        model.rows.push(Row { name, kind: RowKind::Holonomic, expr: model.walls[wall].gap });
+        let sentences =
+            |list: Vec<Diagnostic>| list.into_iter().map(|d| d.message).collect::<Vec<_>>().join("; ");
+        let mechanics = carom_mech::derive_equations(model).map_err(sentences)?;
+        let mut program = Program::without_held_walls(&mechanics).map_err(|error| error.to_string())?;
+        if program.parameters != self.parameters {
+            return Err("it switches the motion between pieces".into());
+        }
+        program.held_row = Some(mechanics.rows.len() - 1);
+        Ok(Box::new(program))
+    }
+
+    /// The program in which a wall is held closed, or why there is none.
+    pub(crate) fn held(&self, wall: usize) -> Result<&Program, &str> {
+        match self.held.get(wall) {
+            Some(program) => program.as_deref().map_err(String::as_str),
+            None => Err("every direction has inertia"),
+        }
     }
 
     /// Number of free coordinates.

@@ -55,18 +55,20 @@ impl Residual {
 
 impl Run<'_> {
     fn closed_walls(&self) -> Vec<usize> {
-        (0..self.walls.len()).filter(|&w| self.walls[w].closed && self.held != Some(w)).collect()
+        (0..self.contact.walls.len())
+            .filter(|&w| self.contact.walls[w].closed && self.contact.held != Some(w))
+            .collect()
     }
 
     fn position_residuals(&self, closed: &[usize]) -> Vec<Residual> {
-        let largest = &self.largest_terms;
+        let largest = &self.audit.largest_terms;
         let rows = self.frame.row_position().iter().zip(&largest.row_position);
         let walls = closed.iter().map(|&w| (self.frame.gap(w), largest.gap[w]));
         rows.map(|(&c, &s)| (c, s)).chain(walls).map(|(value, size)| Residual { value, size }).collect()
     }
 
     fn rate_residuals(&self, closed: &[usize]) -> Vec<Residual> {
-        let largest = &self.largest_terms;
+        let largest = &self.audit.largest_terms;
         let rows = self.frame.row_rate().iter().zip(&largest.row_rate);
         let walls = closed.iter().map(|&w| (self.frame.gap_rate(w), largest.gap_rate[w]));
         rows.map(|(&c, &s)| (c, s)).chain(walls).map(|(value, size)| Residual { value, size }).collect()
@@ -76,7 +78,7 @@ impl Run<'_> {
     /// largest they have been, and with the scale where the motion began.
     pub fn note_scales(&mut self) {
         self.note_largest_terms();
-        let (frame, kept, energy) = (&self.frame, &mut self.largest_terms, &self.energy_reach);
+        let (frame, kept, energy) = (&self.frame, &mut self.audit.largest_terms, &self.contact.energy_reach);
         let [gap, rate] = [0, 1].map(|i| move |w: usize| energy.get(w).map_or(0.0, |reach| reach[i]));
         let raise = |kept: &mut [f64], scale: &dyn Fn(usize) -> f64| {
             kept.iter_mut().enumerate().for_each(|(i, k)| *k = k.max(scale(i)));
@@ -94,14 +96,14 @@ impl Run<'_> {
             kept.resize(count, 0.0);
             kept.iter_mut().enumerate().for_each(|(i, k)| *k = k.max(now(i)));
         };
-        let (frame, kept) = (&self.frame, &mut self.largest_terms);
+        let (frame, kept) = (&self.frame, &mut self.audit.largest_terms);
         let (rows, conditions) = (frame.layout.rows, frame.layout.conditions);
         raise(&mut kept.row_position, rows, &|r| frame.row_position_size()[r]);
         raise(&mut kept.row_rate, rows, &|r| frame.row_rate_size()[r]);
         raise(&mut kept.row_norm, rows, &|r| frame.row_norm()[r]);
         raise(&mut kept.condition, conditions, &|c| frame.condition_sizes()[c]);
-        raise(&mut kept.gap, self.walls.len(), &|w| frame.gap_size(w));
-        raise(&mut kept.gap_rate, self.walls.len(), &|w| frame.gap_rate_size(w));
+        raise(&mut kept.gap, self.contact.walls.len(), &|w| frame.gap_size(w));
+        raise(&mut kept.gap_rate, self.contact.walls.len(), &|w| frame.gap_rate_size(w));
     }
 
     /// Largest residual of rows (and closed walls), positions and rates, relative to its largest term.
@@ -109,7 +111,7 @@ impl Run<'_> {
         let closed = self.closed_walls();
         let all = self.position_residuals(&closed).into_iter().chain(self.rate_residuals(&closed));
         let rows = all.map(|r| r.relative()).fold(0.0, f64::max);
-        let conditions = self.frame.conditions().iter().zip(&self.largest_terms.condition);
+        let conditions = self.frame.conditions().iter().zip(&self.audit.largest_terms.condition);
         conditions.map(|(g, s)| relative(*g, *s)).fold(rows, f64::max)
     }
 
@@ -129,7 +131,7 @@ impl Run<'_> {
 
     /// Keeps the drift at round-off; `drift` is what it is now. True if the state changed.
     pub fn project_if(&mut self, drift: f64) -> Result<bool, Halt> {
-        let kept = &mut self.motion.audit.constraint_drift;
+        let kept = &mut self.recorder.motion.audit.constraint_drift;
         *kept = kept.max(drift);
         if drift <= DRIFT {
             return Ok(false);

@@ -180,11 +180,11 @@ impl Run<'_> {
         !self.key.rows.is_empty()
             && !self.is_degenerate()
             && self.key.sliding.is_empty()
-            && self.held.is_none()
+            && self.contact.held.is_none()
     }
 
     fn normals_weak(&self, flow: &Flow) -> bool {
-        let (first, kept) = (self.noted_norms(), &self.largest_terms.row_norm);
+        let (first, kept) = (self.noted_norms(), &self.audit.largest_terms.row_norm);
         kept.iter().enumerate().any(|(r, greatest)| flow.monitored(first + r) <= WEAK * greatest)
     }
 
@@ -312,7 +312,7 @@ impl Run<'_> {
             columns.iter_mut().for_each(|c| *c = if *c > 0.0 { 1.0 / *c } else { 0.0 });
         }
         let norm = |i: usize| (0..n).map(|j| (normals[(i, j)] * columns[j]).powi(2)).sum::<f64>();
-        let greatest = &self.largest_terms.row_norm;
+        let greatest = &self.audit.largest_terms.row_norm;
         let rows: Vec<f64> = (0..normals.rows)
             .map(|i| greatest.get(i).copied().unwrap_or_else(|| norm(i)))
             .map(|square| if square > 0.0 { 1.0 / square.sqrt() } else { 0.0 })
@@ -430,8 +430,8 @@ impl Run<'_> {
         (self.state, self.time) = (end, time.plus(length * self.unit));
         self.evaluate_frame();
         let balance = (self.frame.energy() - self.work() - before).abs();
-        let held =
-            self.drift() <= noise && balance <= noise * self.energy_scale.max(self.frame.energy_scale());
+        let held = self.drift() <= noise
+            && balance <= noise * self.audit.energy_scale.max(self.frame.energy_scale());
         let good =
             held && self.steady(measure, there) && self.leads_back(&start, at, length, noise * here / there);
         (self.state, self.time) = (start, time);

@@ -9,7 +9,7 @@
 //! Without this a mass in a slit of no width would bounce for ever. What moved there is stopped with the e = 0 law before any
 //! other wall is looked at; that energy is lost, whatever e.
 
-use crate::law::{Failure, Touching};
+use crate::law::{LawFailure, Touching};
 use crate::lcp::{Complementarity, independent_subset};
 use crate::several::Rates;
 use crate::zero::{DEPENDENT, SOLVED};
@@ -28,7 +28,7 @@ impl Touching {
         rates: &mut Rates,
         impulses: &mut [f64],
         resting: &mut [bool],
-    ) -> Result<Vec<usize>, Failure> {
+    ) -> Result<Vec<usize>, LawFailure> {
         let k = rates.now.len();
         let stuck = self.without_room(rates)?;
         if stuck.is_empty() {
@@ -50,7 +50,7 @@ impl Touching {
             offset: &pick(&rates.now),
             offset_scale: &pick(&rates.scale),
         };
-        let solution = problem.solve().map_err(|_| Failure::Squeezed(stuck.clone()))?;
+        let solution = problem.solve().map_err(|_| LawFailure::Squeezed(stuck.clone()))?;
         let mut lambda = vec![0.0; k];
         for (a, &i) in stuck.iter().enumerate() {
             lambda[i] = solution.multipliers[a];
@@ -72,7 +72,7 @@ impl Touching {
     ///
     /// # Errors
     /// When walls close on each other.
-    pub fn without_room(&self, rates: &Rates) -> Result<Vec<usize>, Failure> {
+    pub fn without_room(&self, rates: &Rates) -> Result<Vec<usize>, LawFailure> {
         let k = rates.now.len();
         let able: Vec<usize> = (0..k).filter(|&i| self.enforceable(i)).collect();
         if independent_subset(&self.delassus, &able).len() == able.len() {
@@ -159,7 +159,7 @@ mod tests {
         // The slit closes.
         assert_eq!(
             touching.simultaneous(&rates([-1.0, 0.9]), &[1.0, 1.0], MOST),
-            Err(Failure::Squeezed(vec![0, 1]))
+            Err(LawFailure::Squeezed(vec![0, 1]))
         );
         // The slit opens: bounces between walls that part at 0.1, the approach falls by that each time.
         let joint = touching.simultaneous(&rates([-1.0, 1.1]), &[1.0, 1.0], MOST).unwrap();

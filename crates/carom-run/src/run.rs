@@ -1,13 +1,14 @@
 //! The state of a simulation between two steps, and what every part of it needs: evaluation, legs, stopping.
 
+use crate::audit::LawAudit;
+use crate::contact_state::ContactState;
+use crate::events::EventState;
 use crate::frame::Frame;
 use crate::law::KktFactor;
-use crate::motion::{Motion, StopReason};
+use crate::motion::StopReason;
 use crate::options::{Options, SimulateError};
 use crate::program::{LegKey, Program};
-use crate::sample::Sampler;
-use crate::squeeze::Squeeze;
-use crate::zeno::History;
+use crate::recorder::Recorder;
 use carom_jet::dense::{Factored, Matrix};
 use carom_jet::{Extent, Flow, LaneStep, Rk4, Singular, Taylor, Time, shorter_unit};
 use carom_mech::mechanics::Dynamics;
@@ -25,34 +26,12 @@ impl Halt {
     pub fn new(reason: StopReason, detail: impl Into<String>) -> Halt {
         Halt { reason, detail: Some(detail.into()) }
     }
-}
 
-/// What is known about a wall between two events.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct WallState {
-    /// φ = 0 now.
-    pub touching: bool,
-    /// φ = 0 and φ̇ = 0 now.
-    pub resting: bool,
-    /// Held closed by a force during this leg.
-    pub closed: bool,
-    /// Leading coefficients of the gap known to be zero at the start of the next step.
-    pub zeros: usize,
-    /// Leading coefficients of the force known to be zero.
-    pub force_zeros: usize,
-    /// Index of its open record in `motion.contacts`.
-    pub contact: Option<usize>,
-    /// A Zeno time: the contact's record begins there.
-    pub zeno_at: Option<Time>,
-}
-
-/// What is known about an event or switching function between two events.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Side {
-    /// ±1; 0: not known yet.
-    pub sign: f64,
-    /// Leading coefficients known to be zero at the start of the next step.
-    pub zeros: usize,
+    /// The same, and what keeps it from being otherwise.
+    pub fn because(mut self, why: &str) -> Halt {
+        self.detail = self.detail.map(|detail| format!("{detail}, and no force can: {why}"));
+        self
+    }
 }
 
 /// What is known of the next step.
@@ -108,9 +87,14 @@ pub(crate) struct Run<'p> {
     pub program: &'p Program,
     /// The program the simulation began with; another one runs while a wall without inertia is held.
     pub base: &'p Program,
-    /// That wall.
-    pub held: Option<usize>,
-    pub held_force_zeros: usize,
+    /// Walls: which touch, which hold, what they did.
+    pub contact: ContactState,
+    /// Events and switching surfaces: on which side of them the motion is.
+    pub events: EventState,
+    /// How well the laws were kept so far.
+    pub audit: LawAudit,
+    /// What becomes the result.
+    pub recorder: Recorder,
     pub options: Arc<Options>,
     pub taylor: Taylor,
     /// What its steps are measured by.
@@ -126,37 +110,10 @@ pub(crate) struct Run<'p> {
     /// Parameters, pieces of table inputs, signs.
     pub parameters: Vec<f64>,
     pub frame: Frame,
-    pub outputs: Flow,
-    pub settings: Flow,
     pub spaces: Spaces,
     pub key: LegKey,
     pub fixed_step: f64,
-    pub walls: Vec<WallState>,
-    pub events: Vec<Side>,
-    pub surfaces: Vec<Side>,
-    /// What is known of both where something happens.
-    pub instant: crate::events::Crossings,
-    pub restitution: Vec<f64>,
-    pub motion: Motion,
-    pub sampler: Sampler,
-    pub history: History,
-    /// The last resets by events.
-    pub resets: History,
-    /// How many there were.
-    pub reset_count: u64,
-    pub squeeze: Squeeze,
     pub steps: u64,
-    pub largest_terms: crate::project::LargestTerms,
-    /// Per wall: how far the energy of the start could move its gap in the first step, and how fast (`zero.rs`).
-    pub energy_reach: Vec<[f64; 2]>,
-    /// E(0) + jumps the law allowed; the work variable is added when compared.
-    pub expected_energy: f64,
-    pub energy_scale: f64,
-    pub worst_energy: f64,
-    /// What the start missed its rows by.
-    pub start_residual: f64,
-    /// Positions in `warned` keep each warning to one.
-    pub warned: std::collections::BTreeSet<String>,
     pub next_knot: Option<f64>,
     /// The step h, h², …
     pub powers: Vec<f64>,
@@ -171,13 +128,6 @@ pub(crate) struct Run<'p> {
     pub series: Series,
     /// Passes in a row without any advance of time.
     pub stalled: u32,
-    /// Impacts in a row that did not move time by a unit of rounding.
-    pub crowded: u32,
-    /// How many impacts there were, and which walls the last one hit.
-    pub impact_count: u64,
-    pub last_hit: Vec<usize>,
-    /// Are impacts kept as records, or only counted?
-    pub keeps_impacts: bool,
 }
 
 impl<'p> Run<'p> {
@@ -204,10 +154,9 @@ impl<'p> Run<'p> {
         walls.iter().map(|&w| format!("`{}`", self.wall_name(w))).collect::<Vec<_>>().join(", ")
     }
 
+    /// Says something once.
     pub fn warn(&mut self, message: String) {
-        if self.warned.insert(message.clone()) {
-            self.motion.warnings.push(message);
-        }
+        self.recorder.warn(message);
     }
 
     /// Evaluates the frame at the present state.
@@ -223,9 +172,9 @@ impl<'p> Run<'p> {
     /// Gives the parameters to every evaluator.
     pub fn spread_parameters(&mut self) {
         self.frame.set_parameters(&self.parameters);
-        self.outputs.set_parameters(&self.parameters);
-        self.settings.set_parameters(&self.parameters);
-        self.instant.forget_scales();
+        self.recorder.outputs.set_parameters(&self.parameters);
+        self.events.settings.set_parameters(&self.parameters);
+        self.events.crossings.forget_scales();
         self.forget_probe();
         let offset = self.sign_offset();
         for space in &mut self.spaces.list {

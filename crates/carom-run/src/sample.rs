@@ -13,12 +13,12 @@ pub(crate) struct Sampler {
     next: usize,
     /// One row per sample taken.
     rows: Vec<(usize, f64, Vec<f64>)>,
-    names: Vec<(Kind, String)>,
+    names: Vec<(ColumnKind, String)>,
 }
 
 /// Which list of a motion a column belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnKind {
     Position,
     Velocity,
     Momentum,
@@ -32,7 +32,7 @@ pub(crate) enum Kind {
 }
 
 impl Sampler {
-    pub fn new(names: Vec<(Kind, String)>) -> Sampler {
+    pub fn new(names: Vec<(ColumnKind, String)>) -> Sampler {
         Sampler { names, ..Sampler::default() }
     }
 
@@ -52,22 +52,22 @@ impl Sampler {
         for (column, (kind, name)) in self.names.iter().enumerate() {
             let values: Vec<f64> = self.rows.iter().map(|r| r.2[column]).collect();
             let list = match kind {
-                Kind::Position => &mut motion.position,
-                Kind::Velocity => &mut motion.velocity,
-                Kind::Momentum => &mut motion.momentum,
-                Kind::Hamiltonian => {
+                ColumnKind::Position => &mut motion.position,
+                ColumnKind::Velocity => &mut motion.velocity,
+                ColumnKind::Momentum => &mut motion.momentum,
+                ColumnKind::Hamiltonian => {
                     motion.hamiltonian = values;
                     continue;
                 }
-                Kind::Energy => {
+                ColumnKind::Energy => {
                     motion.energy = values;
                     continue;
                 }
-                Kind::Output => &mut motion.output,
-                Kind::Driving => &mut motion.driving_force,
-                Kind::Gap => &mut motion.gap,
-                Kind::Multiplier => &mut motion.multiplier,
-                Kind::Contact => &mut motion.contact_force,
+                ColumnKind::Output => &mut motion.output,
+                ColumnKind::Driving => &mut motion.driving_force,
+                ColumnKind::Gap => &mut motion.gap,
+                ColumnKind::Multiplier => &mut motion.multiplier,
+                ColumnKind::Contact => &mut motion.contact_force,
             };
             list.push(Signal { name: name.clone(), values });
         }
@@ -125,20 +125,20 @@ impl Columns {
 }
 
 /// Names of the columns of a sample, in the order of `Program::outputs`, then multipliers and contact forces.
-pub(crate) fn columns(program: &crate::program::Program) -> Vec<(Kind, String)> {
+pub(crate) fn columns(program: &crate::program::Program) -> Vec<(ColumnKind, String)> {
     let m = &program.mechanics;
     let coordinates = &m.model.coordinates;
-    let mut names: Vec<(Kind, String)> = Vec::new();
-    names.extend(coordinates.iter().map(|c| (Kind::Position, c.name.clone())));
-    names.extend(coordinates.iter().map(|c| (Kind::Velocity, c.name.clone())));
-    names.extend(coordinates.iter().map(|c| (Kind::Momentum, c.momentum_name.clone())));
-    names.push((Kind::Hamiltonian, String::new()));
-    names.push((Kind::Energy, String::new()));
-    names.extend(m.model.outputs.iter().map(|o| (Kind::Output, o.name.clone())));
-    names.extend(m.drives.iter().map(|d| (Kind::Driving, coordinates[d.coordinate].name.clone())));
-    names.extend(m.walls.iter().map(|w| (Kind::Gap, w.name.clone())));
-    names.extend(m.rows.iter().map(|r| (Kind::Multiplier, r.name.clone())));
-    names.extend(m.walls.iter().map(|w| (Kind::Contact, w.name.clone())));
+    let mut names: Vec<(ColumnKind, String)> = Vec::new();
+    names.extend(coordinates.iter().map(|c| (ColumnKind::Position, c.name.clone())));
+    names.extend(coordinates.iter().map(|c| (ColumnKind::Velocity, c.name.clone())));
+    names.extend(coordinates.iter().map(|c| (ColumnKind::Momentum, c.momentum_name.clone())));
+    names.push((ColumnKind::Hamiltonian, String::new()));
+    names.push((ColumnKind::Energy, String::new()));
+    names.extend(m.model.outputs.iter().map(|o| (ColumnKind::Output, o.name.clone())));
+    names.extend(m.drives.iter().map(|d| (ColumnKind::Driving, coordinates[d.coordinate].name.clone())));
+    names.extend(m.walls.iter().map(|w| (ColumnKind::Gap, w.name.clone())));
+    names.extend(m.rows.iter().map(|r| (ColumnKind::Multiplier, r.name.clone())));
+    names.extend(m.walls.iter().map(|w| (ColumnKind::Contact, w.name.clone())));
     names
 }
 
@@ -156,12 +156,14 @@ impl Run<'_> {
     /// Takes the samples in [t, t + h) along the series of the present step, those before `jump` if something happens there.
     pub fn sample_until(&mut self, h: f64, jump: Option<f64>) {
         loop {
-            let Some(&(t, place)) = self.sampler.times.get(self.sampler.next) else { return };
+            let Some(&(t, place)) = self.recorder.sampler.times.get(self.recorder.sampler.next) else {
+                return;
+            };
             let s = self.in_units(Time::new(t).minus(self.time));
             if s >= h || jump.is_some_and(|jump| t >= jump) {
                 return;
             }
-            self.sampler.next += 1;
+            self.recorder.sampler.next += 1;
             let mut state = self.state.clone();
             if s > 0.0 {
                 self.state_within(s, &mut state);
@@ -172,11 +174,11 @@ impl Run<'_> {
 
     /// At the end: samples at the very time reached.
     pub fn sample_last(&mut self) {
-        while let Some(&(t, place)) = self.sampler.times.get(self.sampler.next) {
+        while let Some(&(t, place)) = self.recorder.sampler.times.get(self.recorder.sampler.next) {
             if t > self.time.value() {
                 return;
             }
-            self.sampler.next += 1;
+            self.recorder.sampler.next += 1;
             let state = self.state.clone();
             self.take(Time::new(t), place, state, self.last_step);
         }
@@ -185,7 +187,7 @@ impl Run<'_> {
     /// Everything at a state, s into the present step.
     fn take(&mut self, time: Time, place: usize, state: Vec<f64>, s: f64) {
         let values = self.sampled(time, &state, |run| run.across_at(s));
-        self.sampler.rows.push((place, time.value(), values));
+        self.recorder.sampler.rows.push((place, time.value(), values));
     }
 
     /// Every column of a sample at a state, in the order of [`Columns`]. `across`: within a step across rank loss, ẋ there
@@ -197,7 +199,7 @@ impl Run<'_> {
         across: impl FnOnce(&Self) -> Option<(Vec<f64>, bool)>,
     ) -> Vec<f64> {
         self.frame.at(time, state);
-        let closed: Vec<usize> = (0..self.walls.len()).filter(|&w| self.walls[w].closed).collect();
+        let closed = self.contact.closed();
         let across = across(self);
         let reactions = self.reactions_within(&closed, across);
         self.shown_at(time, state, &reactions, &closed)
@@ -205,7 +207,7 @@ impl Run<'_> {
 
     /// Every column of a sample at the present state, in the order of [`Columns`].
     pub fn shown_now(&mut self) -> Vec<f64> {
-        let closed: Vec<usize> = (0..self.walls.len()).filter(|&w| self.walls[w].closed).collect();
+        let closed = self.contact.closed();
         let state = self.state.clone();
         if closed.is_empty() && !self.program.shows_accelerations {
             let none = vec![0.0; self.size()];
@@ -262,9 +264,9 @@ impl Run<'_> {
         } else {
             extended.extend(x);
         }
-        let _ = self.outputs.evaluate(time, &extended);
-        let count = self.outputs.tape().watched_count();
-        let mut values: Vec<f64> = (0..count).map(|i| self.outputs.watched(i)[0]).collect();
+        let _ = self.recorder.outputs.evaluate(time, &extended);
+        let count = self.recorder.outputs.tape().watched_count();
+        let mut values: Vec<f64> = (0..count).map(|i| self.recorder.outputs.watched(i)[0]).collect();
         let m = &self.program.mechanics;
         let drives_at = 3 * m.model.coordinates.len() + 2 + m.outputs.len();
         let pushing: Vec<(usize, f64)> = closed.iter().copied().zip(forces.iter().copied()).collect();
@@ -272,7 +274,7 @@ impl Run<'_> {
             values[drives_at + k] -= self.frame.drive_reaction(k, multipliers, &pushing);
         }
         values.extend(multipliers);
-        let mut all = vec![0.0; self.walls.len()];
+        let mut all = vec![0.0; self.contact.walls.len()];
         pushing.iter().for_each(|&(w, f)| all[w] = f);
         values.extend(all);
         values
@@ -290,10 +292,10 @@ impl Run<'_> {
 
     fn part_of_outputs(&mut self, part: usize) -> Vec<f64> {
         let mut extended = self.state.clone();
-        extended.resize(self.outputs.tape().dimension(), 0.0);
-        let _ = self.outputs.evaluate(self.time, &extended);
+        extended.resize(self.recorder.outputs.tape().dimension(), 0.0);
+        let _ = self.recorder.outputs.evaluate(self.time, &extended);
         let count = self.program.mechanics.model.coordinates.len();
-        (part * count..(part + 1) * count).map(|i| read(&self.outputs, i)).collect()
+        (part * count..(part + 1) * count).map(|i| read(&self.recorder.outputs, i)).collect()
     }
 }
 

@@ -189,22 +189,23 @@ impl Run<'_> {
     /// The law at a nearby state, all else left as it was.
     fn apply_impact_unrecorded(&mut self, wall: usize) -> Option<Vec<f64>> {
         let kept = (
-            self.walls.clone(),
-            self.expected_energy,
-            self.motion.audit.clone(),
-            self.motion.impacts.len(),
-            self.motion.warnings.len(),
-            self.warned.clone(),
+            self.contact.walls.clone(),
+            self.audit.expected_energy,
+            self.recorder.motion.audit.clone(),
+            self.recorder.motion.impacts.len(),
+            self.recorder.motion.warnings.len(),
+            self.recorder.warned.clone(),
         );
-        let counted = (self.impact_count, self.last_hit.clone());
+        let counted = (self.recorder.impact_count, self.contact.last_hit.clone());
         self.evaluate_frame();
         let walls = self.touched(&[wall]);
         let result = self.apply_law(&walls);
         let after = self.state.clone();
-        self.motion.impacts.truncate(kept.3);
-        self.motion.warnings.truncate(kept.4);
-        (self.impact_count, self.last_hit) = counted;
-        (self.walls, self.expected_energy, self.motion.audit, self.warned) = (kept.0, kept.1, kept.2, kept.5);
+        self.recorder.motion.impacts.truncate(kept.3);
+        self.recorder.motion.warnings.truncate(kept.4);
+        (self.recorder.impact_count, self.contact.last_hit) = counted;
+        (self.contact.walls, self.audit.expected_energy, self.recorder.motion.audit, self.recorder.warned) =
+            (kept.0, kept.1, kept.2, kept.5);
         result.ok().map(|()| after)
     }
 
@@ -233,7 +234,7 @@ impl Run<'_> {
     pub fn finish_amplification(&mut self) {
         let Some(amplifier) = self.amplifier.take() else { return };
         let norm = amplifier.norm();
-        self.motion.audit.amplification = Some(norm);
+        self.recorder.motion.audit.amplification = Some(norm);
         let unit = self.options.tolerance.max(f64::EPSILON);
         let digits = -(norm * unit).log10();
         if digits < 3.0 {

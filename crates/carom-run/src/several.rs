@@ -17,7 +17,7 @@
 //!
 //! Promise: a wall whose line is active with ε_i φ̇_i⁻ = 0 leaves with φ̇_i = 0, exactly, whether it was pushed or not.
 
-use crate::law::{Failure, Outcome, Touching};
+use crate::law::{ImpactOutcome, LawFailure, Touching};
 use crate::lcp::{Complementarity, Solution, independent_subset, solve_subset};
 use crate::zero::SOLVED;
 use carom_jet::dense::dot;
@@ -31,7 +31,7 @@ const SAME_ANGLE: f64 = 1e-7;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Joint {
     /// The impulses of all passes together.
-    pub outcome: Outcome,
+    pub outcome: ImpactOutcome,
     /// φ̇⁺
     pub rates: Vec<f64>,
     /// Which walls leave with φ̇ = 0.
@@ -54,10 +54,15 @@ impl Touching {
     ///
     /// # Errors
     /// When a wall that is being hit cannot push, the walls close on each other, or there are too many passes.
-    pub fn simultaneous(&self, before: &Rates, restitution: &[f64], passes: u64) -> Result<Joint, Failure> {
+    pub fn simultaneous(
+        &self,
+        before: &Rates,
+        restitution: &[f64],
+        passes: u64,
+    ) -> Result<Joint, LawFailure> {
         let k = before.now.len();
         if let Some(i) = (0..k).find(|&i| before.now[i] < 0.0 && !self.enforceable(i)) {
-            return Err(Failure::NotEnforceable(i));
+            return Err(LawFailure::NotEnforceable(i));
         }
         let mut rates = before.clone();
         let mut impulses = vec![0.0; k];
@@ -71,7 +76,7 @@ impl Touching {
                 break;
             }
             if pass >= passes {
-                return Err(Failure::TooMany);
+                return Err(LawFailure::TooMany);
             }
             let last = fastest <= FINISH * first && restitution.iter().any(|e| *e < 1.0);
             let epsilon: Vec<f64> = (0..k)
@@ -101,7 +106,7 @@ impl Touching {
 
     /// In a thin wedge of angle α large impulses nearly cancel and N S Nᵀ is known to rounding/α² only: what is missing in the
     /// rates n·[v] themselves is added, twice, which leaves rounding/α.
-    fn refine(&self, outcome: &mut Outcome, before: &[f64], after: &[f64]) {
+    fn refine(&self, outcome: &mut ImpactOutcome, before: &[f64], after: &[f64]) {
         let pushing: Vec<usize> = (0..before.len()).filter(|&i| outcome.impulses[i] > 0.0).collect();
         if pushing.len() < 2 {
             return;
@@ -120,7 +125,7 @@ impl Touching {
     }
 
     /// One pass: 0 ≤ λ ⊥ N S Nᵀ λ + (1 + ε) φ̇⁻ ≥ 0.
-    pub(crate) fn pass(&self, rates: &Rates, epsilon: &[f64]) -> Result<Solution, Failure> {
+    pub(crate) fn pass(&self, rates: &Rates, epsilon: &[f64]) -> Result<Solution, LawFailure> {
         let offset: Vec<f64> = rates.now.iter().zip(epsilon).map(|(u, e)| (1.0 + e) * u).collect();
         let problem = Complementarity {
             matrix: &self.delassus,
@@ -129,7 +134,7 @@ impl Touching {
             offset_scale: &rates.scale,
         };
         problem.solve().map_err(|closing| {
-            Failure::Squeezed((0..offset.len()).filter(|&i| closing.weights[i] > 0.0).collect())
+            LawFailure::Squeezed((0..offset.len()).filter(|&i| closing.weights[i] > 0.0).collect())
         })
     }
 
@@ -422,7 +427,7 @@ mod tests {
             // Four walls in three free dimensions may close.
             let joint = match touching.simultaneous(&before, &e, MOST) {
                 Ok(joint) => joint,
-                Err(Failure::Squeezed(_)) => {
+                Err(LawFailure::Squeezed(_)) => {
                     prop_assert!(pass_by_enumeration(&touching, &before.now, &[0.0; 4]).is_none());
                     return Ok(());
                 }

@@ -130,20 +130,31 @@ impl<'p> Simulator<'p> {
 impl Run<'_> {
     /// From the start to the end.
     pub fn go(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Halt> {
-        self.motion.dense = self.options.dense.then(Dense::default);
+        self.recorder.motion.dense = self.options.dense.then(Dense::default);
         self.keep_state();
         self.first_leg()?;
         while !self.step_once(tell)? {}
         Ok(())
     }
 
-    /// One step and what happens in it. True when the end is reached.
+    /// One step: expand, find what happens first, apply it, record. True when the end is reached.
     pub fn step_once(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<bool, Halt> {
         let left = self.until.minus(self.time);
         if left <= 0.0 {
             self.pass_row();
             return self.settle_end().map(|()| true);
         }
+        self.allow_step(tell)?;
+        let h = self.expand(left)?;
+        match self.find_first(h)? {
+            None => self.pass_step(h, left)?,
+            Some((at, what)) => self.apply_event(what, at, h)?,
+        }
+        Ok(false)
+    }
+
+    /// Tells progress and counts steps; ends the motion where either says so.
+    fn allow_step(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Halt> {
         if self.steps.is_multiple_of(TELL_EVERY) && !tell(&self.progress()) {
             self.settle_end()?;
             return Err(Halt { reason: StopReason::Interrupted, detail: None });
@@ -153,43 +164,59 @@ impl Run<'_> {
             return Err(Halt::new(StopReason::StepLimit, format!("{} steps", self.options.max_steps)));
         }
         self.steps += 1;
-        let h = self.expand(left)?;
-        let touches = self.motion.grazes.len();
-        let (at, step_event) = self.first_happening(h);
+        Ok(())
+    }
+
+    /// What happens first within the step, and where.
+    fn find_first(&mut self, h: f64) -> Result<Option<(f64, StepEvent)>, Halt> {
+        let touches = self.recorder.motion.grazes.len();
+        let (at, found) = self.first_happening(h);
         self.stop_at_flat_touch(touches)?;
-        let step = if step_event.is_some() { at } else { h };
+        let step = if found.is_some() { at } else { h };
         self.stalled = if step > 0.0 { 0 } else { self.stalled + 1 };
         if self.stalled > STALLED {
             return Err(Halt::new(StopReason::StepLimit, "time does not advance any more".to_string()));
         }
-        let Some(what) = step_event else {
-            self.pass(h, h == self.in_units(left))?;
-            self.series = Series::Missing;
-            self.pass_knot()?;
-            return Ok(false);
-        };
-        self.reach(what, step)?;
+        Ok(found.map(|what| (at, what)))
+    }
+
+    /// Nothing happens: to the end of the step.
+    fn pass_step(&mut self, h: f64, left: f64) -> Result<(), Halt> {
+        self.pass(h, h == self.in_units(left))?;
+        self.series = Series::Missing;
+        self.pass_knot()
+    }
+
+    /// Moves to where something happens, and lets it happen.
+    fn apply_event(&mut self, what: StepEvent, at: f64, h: f64) -> Result<(), Halt> {
+        self.reach(what, at)?;
         if self.rank.passage.is_some() {
             if self.only_records(what) {
-                return self.record_within(what, step, h).map(|()| false);
+                return self.record_within(what, at, h);
             }
             self.stop_at_rank_loss()?;
         }
-        let instant = self.is_instant(step * self.unit);
+        let instant = self.is_instant(at * self.unit);
         let struck = self.handle(what)?;
-        self.crowded = if struck && instant { self.crowded + 1 } else { 0 };
-        if self.crowded > CROWDED {
-            self.warn(
-                "impacts accumulated faster than time can resolve; they were ended by the e = 0 law".into(),
-            );
-            self.note_sides();
-            self.cut_zeno(self.time)?;
-            self.begin_leg(&[], &[])?;
-            self.fire_crossing()?;
-            self.crowded = 0;
+        self.contact.crowded = if struck && instant { self.contact.crowded + 1 } else { 0 };
+        if self.contact.crowded > CROWDED {
+            self.end_crowd()?;
         }
         self.series = Series::Fresh;
-        Ok(false)
+        Ok(())
+    }
+
+    /// Impacts follow each other faster than time can resolve.
+    fn end_crowd(&mut self) -> Result<(), Halt> {
+        self.warn(
+            "impacts accumulated faster than time can resolve; they were ended by the e = 0 law".into(),
+        );
+        self.note_sides();
+        self.cut_zeno(self.time)?;
+        self.begin_leg(&[], &[])?;
+        self.fire_crossing()?;
+        self.contact.crowded = 0;
+        Ok(())
     }
 
     /// Does the motion go on after this as if nothing had happened?
@@ -223,8 +250,8 @@ impl Run<'_> {
 
     /// A touch where ∇gap = 0 (gap x²) is no graze: the motion passes a wall that no impulse can hold.
     fn stop_at_flat_touch(&mut self, known: usize) -> Result<(), Halt> {
-        for i in known..self.motion.grazes.len() {
-            let Graze { time, wall } = self.motion.grazes[i];
+        for i in known..self.recorder.motion.grazes.len() {
+            let Graze { time, wall } = self.recorder.motion.grazes[i];
             self.evaluate_frame();
             let steepness = self.steepness(wall);
             let (start, here) = (self.state.clone(), self.time);
@@ -238,7 +265,7 @@ impl Run<'_> {
             (self.state, self.time) = (start, here);
             self.evaluate_frame();
             if flat {
-                self.motion.grazes.truncate(i);
+                self.recorder.motion.grazes.truncate(i);
                 self.advance(within)?;
                 return Err(self.flat(wall));
             }
@@ -252,13 +279,13 @@ impl Run<'_> {
             time: self.time.value(),
             until: self.options.until,
             steps: self.steps,
-            impacts: self.impact_count,
+            impacts: self.recorder.impact_count,
         }
     }
 
     /// Impacts at the start, and the first leg.
     pub fn first_leg(&mut self) -> Result<(), Halt> {
-        self.start_residual = self.motion.audit.constraint_drift;
+        self.audit.start_residual = self.recorder.motion.audit.constraint_drift;
         self.evaluate_frame();
         let touched = self.touched(&[]);
         let struck = if touched.is_empty() { false } else { self.apply_impact(&touched)? };
@@ -304,7 +331,7 @@ impl Run<'_> {
         let before = if jumps { energy(self) } else { 0.0 };
         self.choose_pieces();
         if jumps {
-            self.expected_energy += energy(self) - before;
+            self.audit.expected_energy += energy(self) - before;
         }
     }
 
@@ -317,9 +344,9 @@ impl Run<'_> {
             StepEvent::Wall(w) => self.meet_wall(w)?,
             StepEvent::Release(w) => {
                 self.begin_leg(&[w], &[])?;
-                if self.walls[w].closed {
+                if self.contact.walls[w].closed {
                     // It must hold after all: its force is zero up to rounding, and says nothing during this step.
-                    self.walls[w].force_zeros = usize::MAX;
+                    self.contact.walls[w].force_zeros = usize::MAX;
                 }
                 false
             }
@@ -357,29 +384,29 @@ impl Run<'_> {
         self.begin_leg(&[], &[])?;
         if struck {
             self.amplify_jump(before);
-        } else if !self.walls[w].closed {
-            self.motion.grazes.push(Graze { time: self.time.value(), wall: w });
+        } else if !self.contact.walls[w].closed {
+            self.recorder.graze(self.time.value(), w);
         }
         Ok(struck)
     }
 
     /// Ends the motion: last samples, open contacts, audit.
     fn finish(&mut self, halt: Halt) -> Motion {
-        self.motion.model.clone_from(&self.base.mechanics.model.name);
-        self.motion.names = Arc::clone(&self.base.names);
+        self.recorder.motion.model.clone_from(&self.base.mechanics.model.name);
+        self.recorder.motion.names = Arc::clone(&self.base.names);
         self.sample_last();
         self.keep_state();
         let end = self.time.value();
         // A contact that would begin after the end was not reached.
-        self.motion.contacts.retain(|c| c.from <= end);
-        self.motion.contacts.sort_by(|a, b| a.from.total_cmp(&b.from));
-        self.motion.grazes.sort_by(|a, b| a.time.total_cmp(&b.time));
-        self.motion.end = self.end();
+        self.recorder.motion.contacts.retain(|c| c.from <= end);
+        self.recorder.motion.contacts.sort_by(|a, b| a.from.total_cmp(&b.from));
+        self.recorder.motion.grazes.sort_by(|a, b| a.time.total_cmp(&b.time));
+        self.recorder.motion.end = self.end();
         self.judge();
         self.finish_amplification();
-        self.motion.stop = Stop { reason: halt.reason, time: end, detail: halt.detail };
-        self.sampler.deliver(&mut self.motion);
-        std::mem::take(&mut self.motion)
+        self.recorder.motion.stop = Stop { reason: halt.reason, time: end, detail: halt.detail };
+        self.recorder.sampler.deliver(&mut self.recorder.motion);
+        std::mem::take(&mut self.recorder.motion)
     }
 }
 

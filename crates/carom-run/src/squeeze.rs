@@ -37,7 +37,7 @@ const FASTER: f64 = 2.0;
 
 /// The end of the free space.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Closing {
+pub(crate) struct ClosingSpace {
     /// When, extrapolated.
     pub time: f64,
     /// Is it small enough to be declared closed without looking ahead?
@@ -87,7 +87,7 @@ impl Squeeze {
     }
 
     /// An impact; returns the extrapolated closing time when the space has closed, or nearly.
-    pub fn impact(&mut self, time: f64, speed: f64, walls: &[usize]) -> Option<Closing> {
+    pub fn impact(&mut self, time: f64, speed: f64, walls: &[usize]) -> Option<ClosingSpace> {
         self.largest_speed = self.largest_speed.max(speed);
         for &w in walls {
             if !self.walls.contains(&w) {
@@ -109,7 +109,7 @@ impl Squeeze {
         self.falling.push((time, gap));
         let first = self.falling[0].1;
         if gap > 0.0 && gap < CLOSING * first && self.slowest > SLOWED * self.largest_speed {
-            return Some(Closing { time: self.closing_time(), closed: gap < CLOSED * first });
+            return Some(ClosingSpace { time: self.closing_time(), closed: gap < CLOSED * first });
         }
         None
     }
@@ -154,13 +154,13 @@ impl Run<'_> {
         let t = self.time.value();
         let beyond = (2.0 * closing - t).min(self.options.until);
         // Other pieces of a table, or other sides of a switching surface, would be other walls.
-        let same = self.surfaces.is_empty() && self.next_knot.is_none_or(|knot| knot >= beyond);
+        let same = self.events.surfaces.is_empty() && self.next_knot.is_none_or(|knot| knot >= beyond);
         if !same || self.is_degenerate() || beyond <= closing {
             return false;
         }
         self.frame.at(self.time.plus(beyond - t), &self.state);
         let gone = self.frame.is_finite() && {
-            let walls = self.squeeze.walls();
+            let walls = self.contact.squeeze.walls();
             let normals: Vec<Vec<f64>> = walls.iter().map(|&w| self.frame.normal(w).to_vec()).collect();
             let gaps: Vec<f64> = walls.iter().map(|&w| self.frame.gap(w)).collect();
             let touching = Touching::new(&self.frame.metric(), &normals);
@@ -172,9 +172,9 @@ impl Run<'_> {
 
     /// What a limit of impacts has to do with the free space: nothing, or that it closes.
     pub fn closing_words(&mut self) -> String {
-        let Some(closing) = self.squeeze.narrowing() else { return String::new() };
+        let Some(closing) = self.contact.squeeze.narrowing() else { return String::new() };
         let closes = if self.space_closes(closing) { "closes" } else { "seems to close" };
-        let walls = self.squeeze.walls();
+        let walls = self.contact.squeeze.walls();
         format!("; the free space at {} {closes} at t = {closing:.9}", self.wall_names(&walls))
     }
 }

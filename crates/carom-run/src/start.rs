@@ -3,22 +3,21 @@
 //! Residuals up to 1e-9 of a row's scale are projected silently; larger ones are an error that says by how much each row
 //! fails, unless projection was asked for. Variables that were not given are 0, or what the rows determine.
 
-use crate::events::Crossings;
+use crate::audit::LawAudit;
+use crate::contact_state::ContactState;
+use crate::events::EventState;
 use crate::frame::Frame;
-use crate::motion::{Motion, StopReason};
+use crate::motion::StopReason;
 use crate::options::{Options, Sampling, SimulateError};
 use crate::program::{LegKey, Program};
-use crate::run::{Halt, Run, Series, Side, Spaces, WallState, refuse};
-use crate::sample::{Sampler, columns};
+use crate::recorder::Recorder;
+use crate::run::{Halt, Run, Series, Spaces, refuse};
 use crate::simulate::taylor_of;
-use crate::squeeze::Squeeze;
-use crate::zeno::History;
 use crate::zero::TYPED;
 use carom_jet::dense::{Factored, Matrix};
 use carom_jet::{Extent, Time, unit_for};
 use carom_mech::mechanics::Dynamics;
 use carom_mech::model::{Interpolation, RowKind};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl<'p> Run<'p> {
@@ -36,8 +35,10 @@ impl<'p> Run<'p> {
         Run {
             program,
             base: program,
-            held: None,
-            held_force_zeros: 0,
+            contact: ContactState::new(m.walls.len()),
+            events: EventState::new(program),
+            audit: LawAudit::default(),
+            recorder: Recorder::new(program),
             until: Time::default(),
             time: Time::default(),
             state: vec![0.0; program.state.len()],
@@ -46,30 +47,10 @@ impl<'p> Run<'p> {
             unit: 1.0,
             parameters: Vec::new(),
             frame: Frame::new(&program.frame, &program.layout),
-            outputs: program.outputs.clone(),
-            settings: program.settings.clone(),
             spaces: Spaces::default(),
             key: LegKey::default(),
             fixed_step: 0.0,
-            walls: vec![WallState::default(); m.walls.len()],
-            events: vec![Side::default(); m.events.len()],
-            instant: Crossings::new(program),
-            surfaces: vec![Side::default(); program.surfaces.len()],
-            restitution: Vec::new(),
-            motion: Motion::default(),
-            sampler: Sampler::new(columns(program)),
-            history: History::default(),
-            resets: History::default(),
-            reset_count: 0,
-            squeeze: Squeeze::default(),
             steps: 0,
-            largest_terms: crate::project::LargestTerms::default(),
-            energy_reach: Vec::new(),
-            expected_energy: 0.0,
-            energy_scale: 0.0,
-            worst_energy: 0.0,
-            start_residual: 0.0,
-            warned: BTreeSet::new(),
             next_knot: None,
             powers: vec![0.0; taylor.order.max(8)],
             last_step: 0.0,
@@ -78,10 +59,6 @@ impl<'p> Run<'p> {
             amplifier: None,
             series: Series::Missing,
             stalled: 0,
-            crowded: 0,
-            impact_count: 0,
-            last_hit: Vec::new(),
-            keeps_impacts: true,
             taylor,
             options,
         }
@@ -90,29 +67,22 @@ impl<'p> Run<'p> {
     /// The same workspaces for another simulation: nothing is left of the one before.
     pub fn restart(&mut self, options: Arc<Options>) -> Result<(), SimulateError> {
         let same_steps = taylor_of(&options) == self.taylor && options.method == self.options.method;
-        if self.held.is_some() || !same_steps {
-            let keeps_impacts = self.keeps_impacts;
-            *self = Run { keeps_impacts, ..Run::blank(self.base, options) };
+        if self.contact.held.is_some() || !same_steps {
+            let keeps_impacts = self.recorder.keeps_impacts;
+            *self = Run::blank(self.base, options);
+            self.recorder.keeps_impacts = keeps_impacts;
             return self.begin();
         }
         self.options = options;
         self.key = LegKey::default();
-        self.walls.fill(WallState::default());
-        self.events.fill(Side::default());
-        self.instant.clear();
-        self.surfaces.fill(Side::default());
-        self.motion.clear();
-        self.history.clear();
-        self.resets.clear();
-        self.squeeze.clear();
-        self.largest_terms.clear();
-        self.warned.clear();
-        (self.reset_count, self.steps, self.impact_count) = (0, 0, 0);
-        (self.worst_energy, self.last_step, self.smooth_steps) = (0.0, 0.0, 0);
+        self.contact.clear();
+        self.events.clear();
+        self.audit.clear();
+        self.recorder.clear();
         self.extent.clear();
-        (self.stalled, self.crowded, self.series) = (0, 0, Series::Missing);
-        (self.next_knot, self.amplifier, self.held_force_zeros) = (None, None, 0);
-        self.last_hit.clear();
+        (self.steps, self.stalled, self.smooth_steps) = (0, 0, 0);
+        (self.last_step, self.series) = (0.0, Series::Missing);
+        (self.next_knot, self.amplifier) = (None, None);
         self.rank.restart();
         self.begin()
     }
@@ -122,7 +92,7 @@ impl<'p> Run<'p> {
         check(program, &options)?;
         let m = &program.mechanics;
         let n = program.size();
-        self.sampler.restart(&sample_times(&options)?);
+        self.recorder.sampler.restart(&sample_times(&options)?);
         self.until = Time::new(options.until);
         self.time = Time::new(options.start.time);
         self.unit = unit_for(self.until.minus(self.time));
@@ -151,8 +121,8 @@ impl<'p> Run<'p> {
         self.choose_rows().map_err(|halt| SimulateError::Singular(halt.detail.unwrap_or_default()))?;
         self.warn_about_rows();
         self.warn_about_tables();
-        self.expected_energy = self.frame.energy();
-        self.energy_scale = self.frame.energy_scale();
+        self.audit.expected_energy = self.frame.energy();
+        self.audit.energy_scale = self.frame.energy_scale();
         self.begin_amplification();
         Ok(())
     }
@@ -177,9 +147,9 @@ impl<'p> Run<'p> {
 
     /// Signs of the surfaces at the start, inner ones first.
     fn first_signs(&mut self) {
-        for s in 0..self.surfaces.len() {
-            let _ = self.settings.evaluate(self.time, &self.state);
-            let value = self.settings.watched(self.walls.len() + s)[0];
+        for s in 0..self.events.surfaces.len() {
+            let _ = self.events.settings.evaluate(self.time, &self.state);
+            let value = self.events.settings.watched(self.contact.walls.len() + s)[0];
             if value < 0.0 {
                 self.set_sign(s, -1.0);
             }
@@ -187,13 +157,14 @@ impl<'p> Run<'p> {
     }
 
     fn read_restitution(&mut self) -> Result<(), SimulateError> {
-        let _ = self.settings.evaluate(self.time, &self.state);
-        self.restitution = (0..self.walls.len()).map(|w| self.settings.watched(w)[0]).collect();
-        match (0..self.walls.len()).find(|&w| !(0.0..=1.0).contains(&self.restitution[w])) {
+        let _ = self.events.settings.evaluate(self.time, &self.state);
+        self.contact.restitution =
+            (0..self.contact.walls.len()).map(|w| self.events.settings.watched(w)[0]).collect();
+        match (0..self.contact.walls.len()).find(|&w| !(0.0..=1.0).contains(&self.contact.restitution[w])) {
             Some(w) => Err(refuse(format!(
                 "the restitution of wall `{}` is {}; it must be between 0 and 1",
                 self.wall_name(w),
-                self.restitution[w]
+                self.contact.restitution[w]
             ))),
             None => Ok(()),
         }
@@ -230,7 +201,7 @@ impl<'p> Run<'p> {
     }
 
     fn check_walls(&mut self) -> Result<(), SimulateError> {
-        let behind: Vec<String> = (0..self.walls.len())
+        let behind: Vec<String> = (0..self.contact.walls.len())
             .filter(|&w| self.is_behind(w))
             .map(|w| {
                 format!(
@@ -342,7 +313,7 @@ impl<'p> Run<'p> {
         }
         self.note_scales();
         let drift = self.drift();
-        self.motion.audit.constraint_drift = if self.options.start.project { 0.0 } else { drift };
+        self.recorder.motion.audit.constraint_drift = if self.options.start.project { 0.0 } else { drift };
         if drift > f64::EPSILON {
             let left = self.project();
             if left > TYPED {
@@ -496,7 +467,7 @@ impl<'p> Run<'p> {
                 self.state[k] = value;
             }
         }
-        for wall in &mut self.walls {
+        for wall in &mut self.contact.walls {
             (wall.touching, wall.resting, wall.closed) = (false, false, false);
         }
         self.evaluate_frame();
@@ -504,7 +475,7 @@ impl<'p> Run<'p> {
             return Err(self.not_finite());
         }
         let mut broken = self.failing_rows();
-        for w in 0..self.walls.len() {
+        for w in 0..self.contact.walls.len() {
             if self.is_behind(w) {
                 broken.push(format!("wall `{}` has gap {:?}", self.wall_name(w), self.frame.gap(w)));
             }
@@ -514,7 +485,7 @@ impl<'p> Run<'p> {
             return Err(Halt::new(StopReason::InconsistentReset, detail));
         }
         // A reset may change E by any amount: the audit starts from there.
-        self.expected_energy += self.frame.energy() - energy;
+        self.audit.expected_energy += self.frame.energy() - energy;
         let touched = self.touched(&[]);
         if !touched.is_empty() {
             self.apply_impact(&touched)?;

@@ -3,8 +3,9 @@
 //! The frame (every number the laws need) is not evaluated at the end of an uneventful step: what the audit and the
 //! projection want to know is noted along with the next step's series.
 
+use crate::events::Side;
 use crate::figures::figures;
-use crate::run::{Halt, Run, Series, Side};
+use crate::run::{Halt, Run, Series};
 use carom_jet::{SHORTEST, SHORTEST_UNIT, Time, horner, powers, shorter_unit, unit_for, within_unit};
 use carom_mech::model::Method;
 
@@ -142,8 +143,8 @@ impl Run<'_> {
         if self.rank.passage.is_some() {
             self.note_largest_terms();
             // Nothing is projected there.
-            let drift = self.motion.audit.constraint_drift.max(self.drift());
-            self.motion.audit.constraint_drift = drift;
+            let drift = self.recorder.motion.audit.constraint_drift.max(self.drift());
+            self.recorder.motion.audit.constraint_drift = drift;
             return Ok(());
         }
         self.project_drift().map(|_| ())
@@ -151,8 +152,8 @@ impl Run<'_> {
 
     /// Free space within the step: where it begins, and on the way if it is the first or last of its leg.
     fn see_gaps(&mut self, h: f64, on_the_way: bool) {
-        for w in 0..self.walls.len() {
-            if self.walls[w].closed {
+        for w in 0..self.contact.walls.len() {
+            if self.contact.walls[w].closed {
                 continue;
             }
             let c = self.polynomial(w);
@@ -160,7 +161,7 @@ impl Run<'_> {
             if on_the_way {
                 gap = (1..4).map(|k| horner(c, h * f64::from(k) / 4.0)).fold(gap, f64::max);
             }
-            self.squeeze.see(gap);
+            self.contact.squeeze.see(gap);
         }
     }
 
@@ -191,12 +192,8 @@ impl Run<'_> {
     }
 
     fn remember_sides(&mut self, h: f64) {
-        for wall in &mut self.walls {
-            wall.zeros = 0;
-            wall.force_zeros = 0;
-        }
-        self.held_force_zeros = 0;
-        for (s, side) in self.surfaces.iter_mut().enumerate() {
+        self.contact.forget_zeros();
+        for (s, side) in self.events.surfaces.iter_mut().enumerate() {
             if side.sign != 0.0 {
                 *side = Side { sign: side.sign, zeros: 0 };
             } else if !self.key.sliding.contains(&s) {
@@ -207,16 +204,14 @@ impl Run<'_> {
     }
 
     fn audit_frame(&mut self) {
-        let deepest = (0..self.walls.len()).map(|w| -self.frame.gap(w)).fold(0.0, f64::max);
-        self.audit(self.frame.energy(), self.frame.energy_scale(), deepest);
+        let deepest = (0..self.contact.walls.len()).map(|w| -self.frame.gap(w)).fold(0.0, f64::max);
+        self.audit_energy(self.frame.energy(), self.frame.energy_scale(), deepest);
     }
 
-    /// Holds E against what it should be.
-    pub fn audit(&mut self, energy: f64, scale: f64, deepest: f64) {
-        self.energy_scale = self.energy_scale.max(scale);
-        let error = (energy - self.expected_energy - self.work()).abs();
-        self.worst_energy = self.worst_energy.max(error);
-        let kept = &mut self.motion.audit.deepest_penetration;
+    /// Holds E against what it should be, and gaps against zero.
+    pub fn audit_energy(&mut self, energy: f64, scale: f64, deepest: f64) {
+        self.audit.see_energy(energy, self.work(), scale);
+        let kept = &mut self.recorder.motion.audit.deepest_penetration;
         *kept = kept.max(deepest);
     }
 }

@@ -3,9 +3,8 @@
 //! Nearly every step is uneventful, and  p₀ + Σ min(0, p_k h^k) > 0  proves it at the cost of one pass over the
 //! coefficients; only the others are searched for roots.
 
-use crate::events::counts;
-use crate::motion::Graze;
-use crate::run::{Run, Side};
+use crate::events::{Side, counts};
+use crate::run::Run;
 use carom_jet::Time;
 use carom_jet::roots::{Beginning, Roots, certainly_none};
 
@@ -39,7 +38,7 @@ impl Run<'_> {
         let first = self.program.watched(&self.key).force;
         self.key.closed.iter().enumerate().any(|(i, &w)| {
             let c = self.polynomial(first + i);
-            self.walls[w].force_zeros > 0 || !stays_above(c, &self.powers, 0.0)
+            self.contact.walls[w].force_zeros > 0 || !stays_above(c, &self.powers, 0.0)
         })
     }
 
@@ -61,7 +60,7 @@ impl Run<'_> {
         };
         let mut grazes: Vec<(f64, usize)> = Vec::new();
         let mut first_wall: Option<(f64, usize)> = None;
-        for (w, wall) in self.walls.iter().enumerate() {
+        for (w, wall) in self.contact.walls.iter().enumerate() {
             if wall.closed {
                 continue;
             }
@@ -79,19 +78,22 @@ impl Run<'_> {
         }
         for (i, &w) in self.key.closed.iter().enumerate() {
             let c = self.polynomial(watched.force + i);
-            if self.walls[w].force_zeros == 0 && stays_above(c, &self.powers, 0.0) {
+            if self.contact.walls[w].force_zeros == 0 && stays_above(c, &self.powers, 0.0) {
                 continue;
             }
-            if let Some(at) = first_fall(c, h, self.walls[w].force_zeros, self.force_rounding(w), |_| {}) {
+            if let Some(at) =
+                first_fall(c, h, self.contact.walls[w].force_zeros, self.force_rounding(w), |_| {})
+            {
                 offer(at, StepEvent::Release(w));
             }
         }
-        if let Some(w) = self.held
-            && let Some(at) = first_fall(self.polynomial(watched.held), h, self.held_force_zeros, 0.0, |_| {})
+        if let Some(w) = self.contact.held
+            && let Some(at) =
+                first_fall(self.polynomial(watched.held), h, self.contact.held_force_zeros, 0.0, |_| {})
         {
             offer(at, StepEvent::LetGo(w));
         }
-        for (s, side) in self.surfaces.iter().enumerate() {
+        for (s, side) in self.events.surfaces.iter().enumerate() {
             if side.sign != 0.0
                 && let Some(at) = first_crossing(self.polynomial(watched.surface + s), h, side, |_, _| true)
             {
@@ -109,9 +111,9 @@ impl Run<'_> {
                 }
             }
         }
-        let mut skipped = std::mem::take(&mut self.instant.skipped);
+        let mut skipped = std::mem::take(&mut self.events.crossings.skipped);
         skipped.clear();
-        for (e, side) in self.events.iter().enumerate() {
+        for (e, side) in self.events.sides.iter().enumerate() {
             if side.sign == 0.0 {
                 continue;
             }
@@ -127,27 +129,27 @@ impl Run<'_> {
                 offer(at, StepEvent::Event(e));
             }
         }
-        (self.instant.skipped, self.instant.waiting) = (skipped, false);
+        (self.events.crossings.skipped, self.events.crossings.waiting) = (skipped, false);
         // At one instant impacts come first, and rows of tables: an event root that differs by rounding waits.
         if let (at, Some(StepEvent::Event(e))) = best {
             if let Some((hit, w)) = first_wall
                 && self.is_event_together(e, at, Some(w), hit, h)
             {
                 best = (hit, Some(StepEvent::Wall(w)));
-                self.instant.waiting = true;
+                self.events.crossings.waiting = true;
             } else if self.next_knot.is_some_and(|knot| h == self.in_units(Time::new(knot).minus(self.time)))
                 && self.is_event_together(e, at, None, h, h)
             {
                 best = (h, None);
-                self.instant.waiting = true;
+                self.events.crossings.waiting = true;
             }
         }
         for &(s, wall) in grazes.iter().filter(|g| g.0 <= best.0) {
             let time = self.time.plus(s * self.unit).value();
-            let mut last = self.motion.grazes.iter().rev().take(4);
+            let mut last = self.recorder.motion.grazes.iter().rev().take(4);
             let known = last.any(|g| g.wall == wall && self.is_same_touch(g.time - time, h * self.unit));
             if !known {
-                self.motion.grazes.push(Graze { time, wall });
+                self.recorder.graze(time, wall);
             }
         }
         best

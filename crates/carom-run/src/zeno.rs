@@ -179,31 +179,31 @@ impl History {
 impl Run<'_> {
     /// One-wall Zeno, or a pattern over several walls: has the series become too small to see? Returns when it ends.
     pub fn zeno_end(&mut self) -> Option<Time> {
-        if self.last_hit.iter().all(|&w| self.restitution[w] == 1.0) {
+        if self.contact.last_hit.iter().all(|&w| self.contact.restitution[w] == 1.0) {
             return None;
         }
         let bouncing: Vec<usize> =
-            self.last_hit.iter().copied().filter(|&w| !self.walls[w].resting).collect();
+            self.contact.last_hit.iter().copied().filter(|&w| !self.contact.walls[w].resting).collect();
         let acceleration = self.acceleration_of_flight()?;
         let (mut low, mut short) = (!bouncing.is_empty(), !bouncing.is_empty());
         for &w in &bouncing {
             let lower = self.note_bounce(w, &acceleration);
             low &= lower;
             // Without anything that pulls a wall closed, others push: legs are short instead of low.
-            let leg = self.frame.gap_rate(w) * self.history.last_interval();
-            short &= lower || leg <= f64::EPSILON * self.largest_terms.gap[w];
+            let leg = self.frame.gap_rate(w) * self.contact.history.last_interval();
+            short &= lower || leg <= f64::EPSILON * self.audit.largest_terms.gap[w];
         }
-        self.history.unseen = if short { self.history.unseen + 1 } else { 0 };
+        self.contact.history.unseen = if short { self.contact.history.unseen + 1 } else { 0 };
         if !short {
             return None;
         }
-        let ends: Option<Vec<Time>> = bouncing.iter().map(|&w| self.history.end_on(w)).collect();
+        let ends: Option<Vec<Time>> = bouncing.iter().map(|&w| self.contact.history.end_on(w)).collect();
         let last = |ends: Vec<Time>| ends.into_iter().reduce(|a, b| if b > a { b } else { a });
         let end = ends
             .filter(|_| low)
             .and_then(last)
-            .or_else(|| self.history.end_of_pattern())
-            .or_else(|| self.history.mean_remaining().map(|left| self.time.plus(left)))?;
+            .or_else(|| self.contact.history.end_of_pattern())
+            .or_else(|| self.contact.history.mean_remaining().map(|left| self.time.plus(left)))?;
         let end = if end > self.time { end } else { self.time };
         let left = end.minus(self.time);
         bouncing.iter().all(|&w| self.is_within_series(w, &acceleration, left)).then_some(end)
@@ -213,8 +213,9 @@ impl Run<'_> {
     fn acceleration_of_flight(&self) -> Option<Vec<f64>> {
         let metric = self.frame.metric();
         let (mut x, _) = self.free_acceleration(&metric);
-        let resting: Vec<usize> =
-            (0..self.walls.len()).filter(|&w| self.walls[w].touching && self.walls[w].resting).collect();
+        let resting: Vec<usize> = (0..self.contact.walls.len())
+            .filter(|&w| self.contact.walls[w].touching && self.contact.walls[w].resting)
+            .collect();
         if !resting.is_empty() && !self.is_degenerate() {
             let (forces, _) = self.contact_problem(&metric, &resting).ok()?;
             for (&w, f) in resting.iter().zip(&forces).filter(|(_, f)| **f != 0.0) {
@@ -233,16 +234,16 @@ impl Run<'_> {
     /// Wall w has just been hit and bounces: its series goes on, or not. True if the bounce is too low to see.
     fn note_bounce(&mut self, w: usize, acceleration: &[f64]) -> bool {
         let (rate, fall) = (self.frame.gap_rate(w), -self.gap_acceleration(w, acceleration));
-        let (e, scale) = (self.restitution[w], f64::EPSILON * self.largest_terms.gap[w]);
+        let (e, scale) = (self.contact.restitution[w], f64::EPSILON * self.audit.largest_terms.gap[w]);
         if fall <= 0.0 {
-            *self.history.series_of(w) = Bounces::default();
+            *self.contact.history.series_of(w) = Bounces::default();
             return false;
         }
         if e < 1.0 && rate > 0.0 {
             let left = 2.0 * rate / fall / (1.0 - e);
             let rounding = 4.0 * scale / rate / (1.0 - e);
             let end = self.time.plus(left);
-            self.history.series_of(w).note(end, left, rounding);
+            self.contact.history.series_of(w).note(end, left, rounding);
         }
         rate * rate <= 2.0 * fall * scale
     }
@@ -250,7 +251,7 @@ impl Run<'_> {
     /// Is wall w closed up to bounces too low to see, or too short in what is left of the series?
     fn is_within_series(&self, w: usize, acceleration: &[f64], left: f64) -> bool {
         let (rate, fall) = (self.frame.gap_rate(w), -self.gap_acceleration(w, acceleration));
-        let scale = ROUNDING * self.largest_terms.gap[w];
+        let scale = ROUNDING * self.audit.largest_terms.gap[w];
         let near = self.touches(w) || self.frame.gap(w) <= scale;
         near && ((fall > 0.0 && rate * rate <= 2.0 * fall * scale) || rate.abs() * left <= scale)
     }
@@ -259,10 +260,11 @@ impl Run<'_> {
     pub fn cut_zeno(&mut self, end: Time) -> Result<(), Halt> {
         // Walls of the series are within the last, invisible bounces; others may be touched and on their way.
         let (acceleration, left) = (self.acceleration_of_flight(), end.minus(self.time));
-        let walls: Vec<usize> = (0..self.walls.len())
-            .filter(|&w| self.held != Some(w))
+        let walls: Vec<usize> = (0..self.contact.walls.len())
+            .filter(|&w| self.contact.held != Some(w))
             .filter(|&w| {
-                let rests = self.walls[w].closed || (self.walls[w].touching && self.walls[w].resting);
+                let rests = self.contact.walls[w].closed
+                    || (self.contact.walls[w].touching && self.contact.walls[w].resting);
                 rests || acceleration.as_ref().is_some_and(|x| self.is_within_series(w, x, left))
             })
             .collect();
@@ -279,17 +281,17 @@ impl Run<'_> {
         })?;
         let beside = self.stopped_beside(&walls);
         for &w in walls.iter().chain(&beside) {
-            let rested = self.walls[w].closed || self.walls[w].resting;
-            self.walls[w].touching = true;
-            self.walls[w].resting = true;
+            let rested = self.contact.walls[w].closed || self.contact.walls[w].resting;
+            self.contact.walls[w].touching = true;
+            self.contact.walls[w].resting = true;
             if !rested {
-                let own = self.history.end_on(w).filter(|own| *own > self.time);
-                self.walls[w].zeno_at = Some(own.unwrap_or(end));
+                let own = self.contact.history.end_on(w).filter(|own| *own > self.time);
+                self.contact.walls[w].zeno_at = Some(own.unwrap_or(end));
             }
-            *self.history.series_of(w) = Bounces::default();
+            *self.contact.history.series_of(w) = Bounces::default();
         }
-        self.history.last.clear();
-        self.history.unseen = 0;
+        self.contact.history.last.clear();
+        self.contact.history.unseen = 0;
         Ok(())
     }
 
@@ -297,8 +299,8 @@ impl Run<'_> {
     /// combination of the others, and as near to zero as they are.
     fn stopped_beside(&self, walls: &[usize]) -> Vec<usize> {
         let nearest: f64 = walls.iter().map(|&w| self.frame.gap(w).abs()).sum();
-        (0..self.walls.len())
-            .filter(|w| !walls.contains(w) && self.held != Some(*w))
+        (0..self.contact.walls.len())
+            .filter(|w| !walls.contains(w) && self.contact.held != Some(*w))
             .filter(|&w| self.is_hit_too(w) || self.frame.gap(w) <= 2.0 * nearest)
             .filter(|&w| self.known_rate(w) == 0.0)
             .collect()
@@ -314,7 +316,7 @@ impl Run<'_> {
         let energy = self.frame.energy();
         self.apply_impulse(&momentum, &jump);
         self.evaluate_frame();
-        self.expected_energy += self.frame.energy() - energy;
+        self.audit.expected_energy += self.frame.energy() - energy;
         if self.frame.is_finite() { Ok(()) } else { Err(self.not_finite()) }
     }
 }

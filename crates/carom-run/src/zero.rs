@@ -66,7 +66,7 @@ impl Run<'_> {
     /// Is φ = 0 as far as a motion of this size can tell? The state carries the rounding of where it has been, so a wall this
     /// near is hit together with one that is.
     pub fn is_hit_too(&self, wall: usize) -> bool {
-        let largest = self.largest_terms.gap.get(wall).copied().unwrap_or(0.0);
+        let largest = self.audit.largest_terms.gap.get(wall).copied().unwrap_or(0.0);
         self.touches(wall) || self.frame.gap(wall) <= ROUNDING * largest
     }
 
@@ -98,7 +98,11 @@ impl Run<'_> {
 
     /// What the energy of the motion could do to a gap and its rate, while nothing has moved yet.
     fn energy_reach_of(&self, wall: usize) -> [f64; 2] {
-        if self.steps > 0 { [0.0; 2] } else { self.energy_reach.get(wall).copied().unwrap_or_default() }
+        if self.steps > 0 {
+            [0.0; 2]
+        } else {
+            self.contact.energy_reach.get(wall).copied().unwrap_or_default()
+        }
     }
 
     /// Is a gap (`first` = 0) or its rate (`first` = n) far above Σ |n_j| s_j, to first order its scale?
@@ -196,7 +200,7 @@ impl Run<'_> {
     /// At the start the coming step counts. How long it is takes a series to say, so a bound comes first, |v| T + |a| T² with T
     /// the time left: what is not zero by that is not zero.
     pub fn reach_from_start(&mut self) {
-        if self.walls.is_empty() && !self.is_constrained() {
+        if self.contact.walls.is_empty() && !self.is_constrained() {
             return;
         }
         self.frame.reach_mut().fill(0.0);
@@ -213,14 +217,14 @@ impl Run<'_> {
             *time = left;
         }
         self.note_energy_reach();
-        let doubtful = (0..self.walls.len()).any(|w| self.touches(w)) || self.is_off_rows();
+        let doubtful = (0..self.contact.walls.len()).any(|w| self.touches(w)) || self.is_off_rows();
         let series = doubtful && self.choose_rows().is_ok() && self.jet().is_ok();
         if series {
             self.note_reach_of_series(self.natural_step());
             self.note_energy_reach();
         } else {
             self.frame.reach_mut().fill(0.0);
-            self.energy_reach.clear();
+            self.contact.energy_reach.clear();
         }
     }
 
@@ -231,8 +235,8 @@ impl Run<'_> {
     /// |φ̇|² ≤ (uᵀ W u)(n·S n),  u = |v| + |a| h        in momenta: (uᵀ H_pp u)(n·S n),  u = |p| + |ṗ| h
     /// ```
     fn note_energy_reach(&mut self) {
-        self.energy_reach.clear();
-        if self.is_degenerate() || self.walls.is_empty() {
+        self.contact.energy_reach.clear();
+        if self.is_degenerate() || self.contact.walls.is_empty() {
             return;
         }
         let n = self.size();
@@ -242,10 +246,10 @@ impl Run<'_> {
         let energy: f64 = (0..n).map(|i| (0..n).map(|j| u[i] * mass[(i, j)].abs() * u[j]).sum::<f64>()).sum();
         let h = self.last_reach();
         let metric = self.frame.metric();
-        for wall in 0..self.walls.len() {
+        for wall in 0..self.contact.walls.len() {
             let normal = self.frame.normal(wall);
             let rate = (energy * dot(normal, &metric.inverse_mass_times(normal).0).max(0.0)).sqrt();
-            self.energy_reach.push(if rate.is_finite() { [h * rate, rate] } else { [0.0; 2] });
+            self.contact.energy_reach.push(if rate.is_finite() { [h * rate, rate] } else { [0.0; 2] });
         }
     }
 

@@ -4,7 +4,7 @@
 use super::input::Columns;
 use super::journal::Checksum;
 use crate::failure::Failure;
-use carom::expr::{Random, splitmix64};
+use carom_expr::{Random, splitmix64};
 
 /// The values of one varied quantity.
 #[derive(Clone, PartialEq, Debug)]
