@@ -49,7 +49,7 @@ rod = "x^2 - 1"
 roll = "x' - φ'"
 
 [driven]
-φ = "t"
+"φ" = "t"
 
 [wall.left]
 gap         = "x"
