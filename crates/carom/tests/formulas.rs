@@ -38,8 +38,7 @@ fn value(formula: Formula) -> Option<f64> {
         .parameter("y", formula)
         .build();
     let model = model.ok()?;
-    let found = model.parameters().find(|(name, _)| *name == "y").map(|(_, value)| value);
-    found
+    model.parameters().find_map(|(name, value)| (name == "y").then_some(value))
 }
 
 proptest! {
