@@ -44,6 +44,11 @@
 //!
 //! Friction, deformable bodies, collision geometry: a wall is a formula.
 
+/// The chapter of the book: its programs run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/book/src/rust.md")]
+mod chapter {}
+
 mod builder;
 mod elements;
 mod error;
