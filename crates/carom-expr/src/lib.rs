@@ -8,6 +8,7 @@
 
 mod build;
 mod calculus;
+mod content;
 mod dag;
 mod evaluate;
 mod factor;
