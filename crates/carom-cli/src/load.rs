@@ -8,6 +8,7 @@ use crate::terminal;
 use carom::gallery;
 use carom_expr::nearest;
 use carom_mech::{Diagnostic, Draft, Model};
+use carom_run::{Arithmetic, Instructions, Level};
 use std::io::Read;
 use std::path::Path;
 
@@ -19,6 +20,8 @@ pub struct Loaded {
     pub file: String,
     /// What is wrong so far.
     pub problems: Vec<Diagnostic>,
+    /// The instructions to use.
+    pub level: Level,
 }
 
 /// Reads a model and applies `--set` and `--start`.
@@ -34,7 +37,7 @@ pub fn load(args: &ModelArgs) -> Result<Loaded, Failure> {
     for assignments in &args.start {
         problems.extend(draft.set_start(assignments));
     }
-    Ok(Loaded { draft, file, problems })
+    Ok(Loaded { draft, file, problems, level: Level::detect() })
 }
 
 impl Loaded {
@@ -46,18 +49,44 @@ impl Loaded {
                 self.problems.extend(self.draft.set_run(key, value));
             }
         }
+        let (mut instructions, mut arithmetic) = (None, None);
         for setting in &args.option {
-            match setting.split_once('=') {
-                Some((key, value)) => self.problems.extend(self.draft.set_run(key.trim(), value.trim())),
+            match setting.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
+                Some(("level", value)) => instructions = self.named(value, "level", &Instructions::NAMED),
+                Some(("arithmetic", value)) => {
+                    arithmetic = self.named(value, "arithmetic", &Arithmetic::NAMED)
+                }
+                Some((key, value)) => self.problems.extend(self.draft.set_run(key, value)),
                 None => self.problems.push(
                     Diagnostic::error(format!("`--option {setting}` is not `key=value`"))
                         .with_hint("write for example --option method=rk4"),
                 ),
             }
         }
+        match Level::choose(instructions, arithmetic) {
+            Ok(level) => self.level = level,
+            Err(error) => {
+                self.problems.push(Diagnostic::error(error.to_string()).with_hint(
+                    "leave the option out: carom takes the best there is, and the bits are the same",
+                ))
+            }
+        }
         if args.project {
             self.draft.set_project(true);
         }
+    }
+
+    /// What an option of the engine names.
+    fn named<T: Copy>(&mut self, value: &str, key: &str, all: &[(&str, T)]) -> Option<T> {
+        let found = all.iter().find(|(name, _)| *name == value).map(|(_, meaning)| *meaning);
+        if found.is_none() {
+            let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+            self.problems.push(
+                Diagnostic::error(format!("`{value}` is not a value of `--option {key}`"))
+                    .with_hint(format!("write one of {}", names.join(", "))),
+            );
+        }
+        found
     }
 
     /// Applies the options that say when to sample; returns the times of `--at`.

@@ -26,14 +26,14 @@ pub fn run(args: &Run) -> Result<u8, Failure> {
     let mut loaded = load(&args.model)?;
     loaded.simulate(&args.simulate);
     let at = loaded.samples(&args.samples);
-    let file = loaded.file.clone();
+    let (file, level) = (loaded.file.clone(), loaded.level);
     let model = loaded.check(args.model.quiet)?;
     let mut options = Options::of(&model);
     if let Some(times) = at {
         options.sampling = Sampling::At(times);
     }
     options.sensitivity = args.sensitivity;
-    let prepared = prepare(model, &file)?;
+    let prepared = prepare(model, &file, level)?;
     let motion = prepared.simulate(&options, args.repeat, args.model.quiet, &file)?;
     let model = &prepared.mechanics.model;
 

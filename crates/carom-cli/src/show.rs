@@ -37,10 +37,10 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
     let mut loaded = load(&args.model)?;
     loaded.simulate(&args.simulate);
     let at = loaded.samples(&args.samples);
-    let file = loaded.file.clone();
+    let (file, level) = (loaded.file.clone(), loaded.level);
     let model = loaded.check(args.model.quiet)?;
     let mut options = Options::of(&model);
-    let prepared = prepare(model, &file)?;
+    let prepared = prepare(model, &file, level)?;
     match at {
         Some(times) => options.sampling = Sampling::At(times),
         None if args.samples.samples.is_some() => {}

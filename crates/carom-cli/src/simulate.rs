@@ -8,7 +8,7 @@ use crate::paint::Paint;
 use crate::summary;
 use crate::terminal;
 use carom_mech::{Diagnostic, Mechanics, Model};
-use carom_run::Columns;
+use carom_run::{Columns, Level};
 use carom_run::{Motion, Options, Program, Progress, Sampling, SimulateError, Simulator};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
@@ -38,13 +38,14 @@ pub struct Prepared {
 ///
 /// # Errors
 /// If that is impossible; already reported then.
-pub fn prepare(model: Model, file: &str) -> Result<Prepared, Failure> {
+pub fn prepare(model: Model, file: &str, level: Level) -> Result<Prepared, Failure> {
     let begin = Instant::now();
     let mechanics = reported(carom_mech::derive_equations(model), file)?;
     let derive_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
-    let program = Program::compile(&mechanics)
+    let mut program = Program::compile(&mechanics)
         .map_err(|error| refuse(&SimulateError::Compile(error.to_string()), file))?;
+    program.set_level(level);
     let compile_seconds = begin.elapsed().as_secs_f64();
     Ok(Prepared { mechanics, program, derive_seconds, compile_seconds })
 }

@@ -64,6 +64,42 @@ fn run_prints_one_object_with_every_field_of_the_contract() {
         assert!(audit[key].is_number(), "{key}");
     }
     assert_eq!(audit["verdict"], "ok");
+    assert!(["fused", "plain"].iter().any(|name| audit["arithmetic"] == *name), "{audit}");
+}
+
+#[test]
+fn levels_change_nothing_but_the_time_and_those_the_processor_lacks_are_refused() {
+    let run = |options: &[&str]| {
+        let fixed = ["run", "double_pendulum_wall", "--json", "--until", "3"];
+        carom(&[&fixed[..], options].concat())
+    };
+    let best = run(&[]).expect(0).json();
+    for level in ["avx512", "avx2", "interpreter"] {
+        let ended = run(&["--option", &format!("level={level}")]);
+        if ended.code == 0 {
+            let motion = ended.json();
+            for key in ["position", "momentum", "impacts"] {
+                assert_eq!(motion[key], best[key], "{level}");
+            }
+            assert_eq!(motion["audit"]["arithmetic"], best["audit"]["arithmetic"]);
+        } else {
+            println!("not executed here: {level}");
+            let ended = ended.expect(1);
+            assert!(ended.stderr.contains("this processor does not have"), "{}", ended.stderr);
+        }
+    }
+    // The other class of bits: another trajectory after some impacts, the same motion until then.
+    let plain = run(&["--option", "arithmetic=plain"]).expect(0).json();
+    assert_eq!(plain["audit"]["arithmetic"], "plain");
+    assert_eq!(plain["position"]["theta1"][0], best["position"]["theta1"][0]);
+    for (wrong, sentence) in [
+        (vec!["--option", "level=avx3"], "write one of avx512, avx2, interpreter"),
+        (vec!["--option", "arithmetic=exact"], "write one of fused, plain"),
+        (vec!["--option", "level=avx2", "--option", "arithmetic=plain"], "hint"),
+    ] {
+        let ended = run(&wrong).expect(1);
+        assert!(ended.stderr.contains(sentence), "{}", ended.stderr);
+    }
 }
 
 /// A pendulum in steps that are too long.

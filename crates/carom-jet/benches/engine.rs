@@ -1,12 +1,14 @@
-//! One table: cost of compilation, jets, steps and trajectories. `cargo bench -p carom-run --bench engine`
+//! One table: cost of compilation, jets, steps and trajectories, and the share of the processor's peak multiply–add rate that
+//! a batch reaches. `cargo bench -p carom-jet --bench engine`
+#![allow(unsafe_code)]
 
 #[allow(dead_code)]
 mod systems;
 
 use carom_expr::Dag;
 use carom_jet::{
-    BatchAudit, Ensemble, Extent, Flow, Handler, LaneStart, LaneStep, Leave, Monitors, System, Tape, Taylor,
-    Time, Verdict, horner,
+    Arithmetic, BatchAudit, Ensemble, Extent, Flow, Handler, Instructions, LaneStart, LaneStep, Leave, Level,
+    Monitors, System, Tape, Taylor, Time, Verdict, horner,
 };
 use std::time::Instant;
 
@@ -121,8 +123,8 @@ struct Sweep {
     count: usize,
     next: usize,
     seed: u64,
-    start_energy: [f64; 16],
-    touching: [bool; 16],
+    start_energy: [f64; 8],
+    touching: [bool; 8],
     gap: Vec<f64>,
     impacts: usize,
     worst: f64,
@@ -250,35 +252,109 @@ fn single() {
 fn lanes() {
     let tape = double_pendulum();
     println!("\n10000 random starts of the same, in lanes");
-    for tolerance in [1e-9, 1e-14, 1e-15] {
-        let taylor = Taylor::new(tolerance);
-        let mut ensemble = Ensemble::new(tape.clone(), taylor, Monitors::default());
-        let mut best = f64::INFINITY;
-        for _ in 0..2 {
-            let mut sweep = Sweep {
-                count: 10_000,
-                next: 0,
-                seed: 0x9e37_79b9_7f4a_7c15,
-                start_energy: [0.0; 16],
-                touching: [false; 16],
-                gap: vec![0.0; taylor.order + 1],
-                impacts: 0,
-                worst: 0.0,
-            };
-            let origin = Instant::now();
-            let begin = cpu_seconds(&origin);
-            let steps = ensemble.run(&mut sweep);
-            let seconds = cpu_seconds(&origin) - begin;
-            if seconds < best {
-                best = seconds;
-                println!(
-                    "tolerance {tolerance:.0e}: {:.0} trajectories per CPU second, {:.1} ns per step, {} impacts, worst energy error {:.1e}",
-                    10_000.0 / seconds,
-                    seconds * 1e9 / steps as f64,
-                    sweep.impacts,
-                    sweep.worst
-                );
+    for instructions in [Instructions::Avx512, Instructions::Avx2, Instructions::Interpreter] {
+        let Ok(level) = Level::choose(Some(instructions), Some(Arithmetic::Fused)) else {
+            println!("not executed here: {instructions}");
+            continue;
+        };
+        // The interpreter uses the best vectors there are.
+        let peak = peak(instructions == Instructions::Avx2);
+        for tolerance in [1e-9, 1e-15] {
+            lanes_at(&tape, level, Taylor::new(tolerance), peak);
+        }
+    }
+}
+
+fn lanes_at(tape: &std::sync::Arc<Tape>, level: Level, taylor: Taylor, peak: f64) {
+    let mut ensemble = Ensemble::with(level, tape.clone(), taylor, Monitors::default());
+    let (mut best, mut line) = (f64::INFINITY, String::new());
+    // Many short runs: some of them are undisturbed.
+    for _ in 0..20 {
+        let count = 500;
+        let mut sweep = Sweep {
+            count,
+            next: 0,
+            seed: 0x9e37_79b9_7f4a_7c15,
+            start_energy: [0.0; 8],
+            touching: [false; 8],
+            gap: vec![0.0; taylor.order + 1],
+            impacts: 0,
+            worst: 0.0,
+        };
+        let origin = Instant::now();
+        let begin = cpu_seconds(&origin);
+        let steps = ensemble.run(&mut sweep);
+        let seconds = cpu_seconds(&origin) - begin;
+        if seconds < best {
+            best = seconds;
+            let operations = tape.multiply_adds(taylor.order);
+            line = format!(
+                "{} lanes, order {}: {:.0} trajectories per CPU second, {:.1} ns per step; {operations} multiply–adds per step, {:.0} % of the peak of {:.1}·10⁹ per second; {} impacts, worst energy error {:.1e}",
+                ensemble.lanes(),
+                taylor.order,
+                count as f64 / seconds,
+                seconds * 1e9 / steps as f64,
+                100.0 * operations as f64 * steps as f64 / seconds / peak,
+                peak * 1e-9,
+                sweep.impacts,
+                sweep.worst
+            );
+        }
+    }
+    println!("{}, {line}", level.instructions());
+}
+
+/// Multiply–adds of doubles per second that the processor reaches with nothing else to do: ten chains in registers.
+fn peak(of_avx2: bool) -> f64 {
+    const ROUNDS: usize = 20_000;
+    let shortest = shortest(|| {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if !of_avx2 && is_x86_feature_detected!("avx512f") {
+                // SAFETY: just detected.
+                unsafe { chains_avx512(ROUNDS) };
+            } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                // SAFETY: just detected.
+                unsafe { chains_avx2(ROUNDS) };
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        chains::<2>(ROUNDS);
+    });
+    let wide = !of_avx2 && cfg!(target_arch = "x86_64") && avx512();
+    let doubles = if wide { 8 } else { 4 };
+    (10 * doubles * ROUNDS) as f64 / shortest
+}
+
+fn avx512() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("avx512f");
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
+
+#[inline(always)]
+fn chains<const W: usize>(rounds: usize) {
+    let factor = std::hint::black_box([0.999_999_f64; W]);
+    let mut sums = std::hint::black_box([[1.0_f64; W]; 10]);
+    for _ in 0..rounds {
+        for sum in &mut sums {
+            for (x, f) in sum.iter_mut().zip(&factor) {
+                *x = x.mul_add(*f, *f);
             }
         }
     }
+    std::hint::black_box(sums);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn chains_avx512(rounds: usize) {
+    chains::<8>(rounds);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn chains_avx2(rounds: usize) {
+    chains::<4>(rounds);
 }

@@ -101,13 +101,14 @@ pub use batch::ensemble::{
     Balance, BatchAudit, Ensemble, Handler, LaneStart, LaneStep, Leave, Monitors, Smooth, Verdict,
 };
 pub use batch::rounds::SHORTEST;
+pub use emit::listing::{Listing, Meant, Operand};
 pub use eval::factor::weak;
 pub use eval::flow::{Flow, horner};
 pub use eval::scale::Scales;
 pub use eval::symmetric::Symmetric;
 pub use ir::system::{CompileError, LinearBlock, Singular, System};
 pub use ir::tape::Tape;
-pub use simd::Instructions;
+pub use simd::{Arithmetic, Instructions, Level, Unavailable};
 pub use step::extent::Extent;
 pub use step::rk4::Rk4;
 pub use step::taylor::{Coefficients, SHORTEST_UNIT, Taylor, powers, shorter_unit, unit_for, within_unit};

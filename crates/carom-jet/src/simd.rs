@@ -1,68 +1,254 @@
-//! Vector kernels, chosen at run time: AVX-512, AVX2 with FMA, NEON (whatever the compiler makes of it), or plain; and machine code. The only file of this crate
-//! with `unsafe`.
+//! Which instructions are used, chosen at run time; vector kernels for each of them; and machine code made executable. The only
+//! file of this crate with `unsafe`.
 //!
-//! Every kernel is one safe generic function, compiled once per instruction set. Each lane performs the same operations
-//! in the same order whatever the width, so results do not depend on the instruction set, except that processors
-//! without fused multiply–add round twice.
+//! ```text
+//! detection ──▶ token ──▶ Level ──▶ dispatch(kernel)      a safe generic function, compiled once per instruction set
+//!                           └─────▶ Code ──▶ call          bytes of an emitted program, only with the token it needs
+//! ```
+//!
+//! Promise: a [`Level`] in hand is one that this processor has: tokens have no other maker than detection. Each lane performs
+//! the same operations in the same order whatever the width and whoever makes them, so that there are two classes of bits and
+//! no more: multiply and add rounded once ([`Arithmetic::Fused`]) or twice ([`Arithmetic::Plain`]).
 #![allow(unsafe_code)]
 
-use crate::eval::element::{Octet, Wide};
+use crate::emit::{Entry, InstructionSet, Program};
+use crate::eval::element::Octet;
 use crate::ir::layout::WIDTH;
+use std::fmt;
 
-/// The instructions an evaluator may be asked to use. All give the same bits where multiply and add are fused.
+/// How values and series are evaluated. All give the same bits where the arithmetic is the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Instructions {
-    /// 512 bits, and machine code also for lanes.
+    /// Machine code with vectors of eight doubles.
     Avx512,
-    /// 256 bits, and machine code for single trajectories.
+    /// Machine code with vectors of four doubles.
     Avx2,
-    /// Whatever the compiler makes of it; fused operations by the library.
+    /// No machine code: the interpreter, with the best vectors the processor has.
+    Interpreter,
+    /// The interpreter as the compiler makes it for any processor of this kind; fused operations by the library.
     Portable,
 }
 
-/// The instruction set in use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Level {
-    Avx512,
-    Avx2,
-    /// Multiply and add are two operations.
-    Plain,
-    /// Fused operations as the compiler has them: always there on some processors, by the library on others (slow, and
-    /// the same bits).
-    Library,
+impl Instructions {
+    /// Those a user may ask for, by name.
+    pub const NAMED: [(&'static str, Instructions); 3] = [
+        ("avx512", Instructions::Avx512),
+        ("avx2", Instructions::Avx2),
+        ("interpreter", Instructions::Interpreter),
+    ];
 }
+
+impl fmt::Display for Instructions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Instructions::Avx512 => "AVX-512",
+            Instructions::Avx2 => "AVX2",
+            Instructions::Interpreter => "interpreter",
+            Instructions::Portable => "portable interpreter",
+        })
+    }
+}
+
+/// How a b + c is rounded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Arithmetic {
+    /// Once.
+    #[default]
+    Fused,
+    /// After the product and after the sum.
+    Plain,
+}
+
+impl Arithmetic {
+    /// Both, by name.
+    pub const NAMED: [(&'static str, Arithmetic); 2] =
+        [("fused", Arithmetic::Fused), ("plain", Arithmetic::Plain)];
+
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Arithmetic::Fused => "fused",
+            Arithmetic::Plain => "plain",
+        }
+    }
+}
+
+impl fmt::Display for Arithmetic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Proof that the processor has an instruction set: made by detection only.
+mod token {
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(super) struct Avx512(());
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(super) struct Avx2(());
+
+    #[cfg(target_arch = "x86_64")]
+    impl Avx512 {
+        pub(super) fn detect() -> Option<Avx512> {
+            let has = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq");
+            (has && Avx2::detect().is_some()).then_some(Avx512(()))
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    impl Avx2 {
+        pub(super) fn detect() -> Option<Avx2> {
+            (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Avx2(()))
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    impl Avx512 {
+        pub(super) fn detect() -> Option<Avx512> {
+            None
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    impl Avx2 {
+        pub(super) fn detect() -> Option<Avx2> {
+            None
+        }
+    }
+}
+
+/// Vectors of kernels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Vectors {
+    Avx512(token::Avx512),
+    Avx2(token::Avx2),
+    /// Whatever the compiler makes of it.
+    Portable,
+}
+
+impl Vectors {
+    fn best() -> Vectors {
+        let avx512 = token::Avx512::detect().map(Vectors::Avx512);
+        avx512.or_else(|| token::Avx2::detect().map(Vectors::Avx2)).unwrap_or(Vectors::Portable)
+    }
+}
+
+/// The instructions in use, all of which this processor has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Level {
+    vectors: Vectors,
+    /// Is there machine code?
+    code: bool,
+    arithmetic: Arithmetic,
+}
+
+/// A level that cannot be had: a sentence, with a way out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unavailable(pub String);
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unavailable {}
 
 impl Level {
-    /// These instructions, if the processor has them.
-    pub(crate) fn of(instructions: Instructions) -> Option<Level> {
+    /// The best this processor has.
+    ///
+    /// ```
+    /// use carom_jet::Level;
+    /// let level = Level::detect();
+    /// println!("{} ({} arithmetic)", level.instructions(), level.arithmetic());
+    /// ```
+    pub fn detect() -> Level {
+        let vectors = Vectors::best();
+        // Fused operations belong to every processor of this kind.
+        let fused = vectors != Vectors::Portable || cfg!(target_arch = "aarch64");
+        let arithmetic = if fused { Arithmetic::Fused } else { Arithmetic::Plain };
+        Level { vectors, code: vectors != Vectors::Portable, arithmetic }
+    }
+
+    /// The level asked for; what is left open is the best there is.
+    ///
+    /// # Errors
+    /// When the processor lacks the instructions, or when they have no such arithmetic.
+    ///
+    /// ```
+    /// use carom_jet::{Arithmetic, Instructions, Level};
+    /// let level = Level::choose(Some(Instructions::Interpreter), Some(Arithmetic::Plain)).unwrap();
+    /// assert_eq!(level.arithmetic(), Arithmetic::Plain);
+    /// assert!(Level::choose(Some(Instructions::Avx2), Some(Arithmetic::Plain)).is_err(), "machine code is fused");
+    /// ```
+    pub fn choose(
+        instructions: Option<Instructions>,
+        arithmetic: Option<Arithmetic>,
+    ) -> Result<Level, Unavailable> {
         let best = Level::detect();
-        match instructions {
-            Instructions::Avx512 => (best == Level::Avx512).then_some(Level::Avx512),
-            Instructions::Avx2 => matches!(best, Level::Avx512 | Level::Avx2).then_some(Level::Avx2),
-            Instructions::Portable => Some(Level::Library),
+        let lacks = |what: Instructions| {
+            let sentence =
+                format!("this processor does not have {what}; the best it has is {}", best.instructions());
+            Unavailable(sentence)
+        };
+        let level = match instructions {
+            None => best,
+            Some(Instructions::Avx512) => {
+                let token = token::Avx512::detect().ok_or_else(|| lacks(Instructions::Avx512))?;
+                Level { vectors: Vectors::Avx512(token), code: true, arithmetic: Arithmetic::Fused }
+            }
+            Some(Instructions::Avx2) => {
+                let token = token::Avx2::detect().ok_or_else(|| lacks(Instructions::Avx2))?;
+                Level { vectors: Vectors::Avx2(token), code: true, arithmetic: Arithmetic::Fused }
+            }
+            Some(Instructions::Interpreter) => best.interpreted(),
+            Some(Instructions::Portable) => Level { vectors: Vectors::Portable, code: false, ..best },
+        };
+        match arithmetic {
+            None => Ok(level),
+            Some(Arithmetic::Plain) if level.code => match instructions {
+                None => Ok(Level { arithmetic: Arithmetic::Plain, ..level.interpreted() }),
+                Some(_) => Err(Unavailable(
+                    "machine code fuses multiply and add; plain arithmetic needs the interpreter".into(),
+                )),
+            },
+            Some(arithmetic) => Ok(Level { arithmetic, ..level }),
         }
     }
 
-    /// The best this processor has.
-    pub(crate) fn detect() -> Level {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512dq")
-            {
-                return Level::Avx512;
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                return Level::Avx2;
-            }
+    /// The same without machine code: slower, and the same bits.
+    #[must_use]
+    pub fn interpreted(self) -> Level {
+        Level { code: false, ..self }
+    }
+
+    /// What it uses.
+    pub fn instructions(self) -> Instructions {
+        match (self.vectors, self.code) {
+            (Vectors::Avx512(_), true) => Instructions::Avx512,
+            (Vectors::Avx2(_), true) => Instructions::Avx2,
+            (Vectors::Portable, _) => Instructions::Portable,
+            (_, false) => Instructions::Interpreter,
         }
-        // Fused operations belong to every processor of this kind.
-        if cfg!(target_arch = "aarch64") { Level::Library } else { Level::Plain }
+    }
+
+    /// How it rounds.
+    pub fn arithmetic(self) -> Arithmetic {
+        self.arithmetic
+    }
+
+    /// The instruction set of machine code, if there is any.
+    pub(crate) fn code(self) -> Option<InstructionSet> {
+        match self.vectors {
+            Vectors::Avx512(_) if self.code => Some(InstructionSet::Avx512),
+            Vectors::Avx2(_) if self.code => Some(InstructionSet::Avx2),
+            _ => None,
+        }
     }
 }
 
-/// Work that becomes vector code. `run` and what it calls must be `#[inline(always)]`.
+/// Work that becomes vector code. `run` and what it calls must be `#[inline(always)]`; closures in it must be short.
 pub(crate) trait Kernel {
     fn run<const FUSED: bool>(self);
 }
@@ -72,27 +258,31 @@ mod x86 {
     use super::Kernel;
 
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma")]
-    pub(crate) fn avx512(kernel: impl Kernel) {
-        kernel.run::<true>();
+    pub(crate) fn avx512<const FUSED: bool>(kernel: impl Kernel) {
+        kernel.run::<FUSED>();
     }
 
     #[target_feature(enable = "avx2,fma")]
-    pub(crate) fn avx2(kernel: impl Kernel) {
-        kernel.run::<true>();
+    pub(crate) fn avx2<const FUSED: bool>(kernel: impl Kernel) {
+        kernel.run::<FUSED>();
     }
 }
 
-/// Runs a kernel with an instruction set.
+/// Runs a kernel with the instructions of a level.
 #[inline]
 pub(crate) fn dispatch(level: Level, kernel: impl Kernel) {
-    match level {
-        // SAFETY: these levels are only made by `Level::detect`, which has found the instruction sets.
+    match (level.vectors, level.arithmetic) {
+        // SAFETY: the tokens are made by detection only, which has found the instruction sets.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { x86::avx512(kernel) },
+        (Vectors::Avx512(_), Arithmetic::Fused) => unsafe { x86::avx512::<true>(kernel) },
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { x86::avx2(kernel) },
-        Level::Library => kernel.run::<true>(),
-        _ => kernel.run::<false>(),
+        (Vectors::Avx512(_), Arithmetic::Plain) => unsafe { x86::avx512::<false>(kernel) },
+        #[cfg(target_arch = "x86_64")]
+        (Vectors::Avx2(_), Arithmetic::Fused) => unsafe { x86::avx2::<true>(kernel) },
+        #[cfg(target_arch = "x86_64")]
+        (Vectors::Avx2(_), Arithmetic::Plain) => unsafe { x86::avx2::<false>(kernel) },
+        (_, Arithmetic::Fused) => kernel.run::<true>(),
+        (_, Arithmetic::Plain) => kernel.run::<false>(),
     }
 }
 
@@ -110,37 +300,70 @@ pub(crate) fn flat_mut(octets: &mut [Octet]) -> &mut [f64] {
     unsafe { std::slice::from_raw_parts_mut(octets.as_mut_ptr().cast(), octets.len() * WIDTH) }
 }
 
-/// Executable memory with the code of one tape.
+/// A program in executable memory, on a processor that has its instructions.
 #[derive(Debug)]
 pub(crate) struct Code {
     memory: memmap2::Mmap,
-    /// Least length of the arena.
-    octets: usize,
+    program: Program,
 }
 
 impl Code {
-    /// Code that works on an arena of so many octets. `None` where the system grants no executable memory.
-    pub(crate) fn new(bytes: &[u8], octets: usize) -> Option<Code> {
-        if !cfg!(target_arch = "x86_64") || bytes.is_empty() {
+    /// Makes a program executable. `None` where the level has no code of its instruction set, or the system grants no
+    /// executable memory.
+    pub(crate) fn new(program: Program, level: Level) -> Option<Code> {
+        if !cfg!(target_arch = "x86_64") || level.code() != Some(program.instruction_set()) {
             return None;
         }
+        let bytes = program.bytes();
         let mut memory = memmap2::MmapMut::map_anon(bytes.len()).ok()?;
         memory[..bytes.len()].copy_from_slice(bytes);
-        Some(Code { memory: memory.make_exec().ok()?, octets })
+        Some(Code { memory: memory.make_exec().ok()?, program })
     }
 
-    /// Calls the function at offset `at`.
+    /// What it was made from.
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Runs the function at an entry of this program on an arena of elements of its width.
+    ///
+    /// # Panics
+    /// When the arena is shorter than the program needs, its elements are of another width, or the entry is not one of its own.
     #[inline]
-    pub(crate) fn call<const W: usize>(&self, at: usize, arena: &mut [Wide<W>]) {
-        assert!(at < self.memory.len() && size_of_val(arena) >= self.octets * size_of::<Octet>());
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the bytes were assembled by `machine::Program`, `at` is one of its entries, and every access is
-        // within the layout whose length was checked; the code keeps to the System V convention (saves what it must,
-        // clears upper halves) and returns. The needed instruction sets were detected before assembling.
+    pub(crate) fn run<T: Copy>(&self, entry: Entry, arena: &mut [T]) {
+        let program = &self.program;
+        assert!(program.owns(entry), "an entry of this program");
+        assert!(size_of_val(arena) >= program.least_bytes(), "as long as the layout says");
+        assert!(align_of::<T>() >= program.alignment(), "aligned as its vectors are");
+        // SAFETY: the three assertions are the contract, and `new` has seen that the processor has the instructions.
+        unsafe { self.call(entry, arena.as_mut_ptr().cast()) }
+    }
+
+    /// Calls the function at an entry.
+    ///
+    /// # Safety
+    /// * The processor has the program's instruction set.
+    /// * `entry` is one of the program's entries: what begins there is a whole function of the System V convention, which
+    ///   saves what it must, clears the upper halves of the vector registers and returns.
+    /// * `arena` is exclusively borrowed, aligned to `Program::alignment` and at least `Program::least_bytes` long: every
+    ///   access of the code is within the layout it was made for.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn call(&self, entry: Entry, arena: *mut f64) {
+        type Function = unsafe extern "sysv64" fn(*mut f64);
+        // SAFETY: by the contract above; the memory is executable and lives as long as `self`.
         unsafe {
-            type Function<const W: usize> = unsafe extern "sysv64" fn(*mut Wide<W>);
-            let function: Function<W> = std::mem::transmute(self.memory.as_ptr().add(at));
-            function(arena.as_mut_ptr());
+            let function: Function = std::mem::transmute(self.memory.as_ptr().add(entry.offset()));
+            function(arena);
         }
+    }
+
+    /// Never called: without this processor there is no `Code`.
+    ///
+    /// # Safety
+    /// None needed.
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe fn call(&self, _: Entry, _: *mut f64) {
+        let _ = &self.memory;
     }
 }

@@ -3,7 +3,10 @@
 #![allow(clippy::excessive_precision)]
 
 use carom_expr::{Dag, Expr, Function, Rational};
-use carom_jet::{CompileError, Extent, Flow, Instructions, LinearBlock, System, Tape, Taylor, Time, oracle};
+use carom_jet::{
+    Arithmetic, CompileError, Extent, Flow, Instructions, Level, LinearBlock, System, Tape, Taylor, Time,
+    oracle,
+};
 use proptest::prelude::*;
 
 fn functions_of_time(dag: &mut Dag, build: impl Fn(&mut Dag, Expr) -> Vec<Expr>) -> System {
@@ -423,12 +426,13 @@ fn ring_agrees(
     // the whole is smooth again, as cos(acosh(u)) is at u = 1: 1e6 · 1e-16 stays below the bound checked here.
     prop_assume!(watched.iter().chain(&states).flatten().all(|c| c.is_finite() && c.abs() < 1e6));
     let flow = jet(&dag, &system, &[p], time, &state, ORDER);
-    for instructions in [Instructions::Avx2, Instructions::Portable] {
-        let Some(mut other) = flow.clone().with(instructions) else { continue };
+    // Not with itself.
+    for level in levels::fused().into_iter().filter(|level| *level != flow.level()) {
+        let mut other = flow.clone().with(level);
         other.jet(Time::new(time), &state).unwrap();
-        prop_assert_eq!(flow.states(), other.states(), "{:?}", instructions);
+        prop_assert_eq!(flow.states(), other.states(), "{:?}", level);
         for i in 0..watched.len() {
-            prop_assert_eq!(flow.watched(i), other.watched(i), "{:?}", instructions);
+            prop_assert_eq!(flow.watched(i), other.watched(i), "{:?}", level);
         }
     }
     let rows =
@@ -477,6 +481,13 @@ proptest! {
     }
 }
 
+mod levels;
+
+/// The interpreter without the vectors of any processor in particular.
+fn portable() -> Level {
+    Level::choose(Some(Instructions::Portable), Some(Arithmetic::Fused)).unwrap()
+}
+
 #[path = "../benches/systems.rs"]
 mod systems;
 
@@ -500,12 +511,12 @@ fn machine_code_and_interpreter_give_the_same_bits() {
         for order in [2, 3, 4, 5, 6, 7, 17] {
             let mut flow = Flow::new(tape.clone(), order);
             flow.set_parameters(&[9.81]);
-            let mut plain = flow.clone().interpreted();
+            // Without what any processor in particular has.
+            let mut plain = flow.clone().with(portable());
             plain.jet(Time::new(0.25), &state).unwrap();
             assert!(plain.states().iter().all(|c| c.is_finite()));
-            let with = |i| flow.clone().with(i);
-            let all = [Instructions::Avx512, Instructions::Avx2, Instructions::Portable].map(with);
-            for mut flow in all.into_iter().flatten() {
+            for level in levels::fused().into_iter().filter(|level| *level != portable()) {
+                let mut flow = flow.clone().with(level);
                 flow.jet(Time::new(0.25), &state).unwrap();
                 assert_eq!(flow.states(), plain.states(), "{n}, order {order}");
                 for i in 0..system.watched.len() {

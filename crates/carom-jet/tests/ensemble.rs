@@ -4,14 +4,16 @@
 
 use carom_expr::Dag;
 use carom_jet::{
-    BatchAudit, Ensemble, Extent, Flow, Handler, Instructions, LaneStart, LaneStep, Leave, Monitors, Rk4,
-    Tape, Taylor, Time, Verdict,
+    BatchAudit, Ensemble, Extent, Flow, Handler, LaneStart, LaneStep, Leave, Monitors, Rk4, Tape, Taylor,
+    Time, Verdict,
 };
 use std::sync::Arc;
 
 #[path = "../benches/systems.rs"]
 #[allow(dead_code)]
 mod systems;
+
+mod levels;
 
 const END: f64 = 1.5;
 
@@ -107,11 +109,8 @@ fn every_lane_gives_the_bits_of_a_single_run_whatever_the_width() {
         let system = if exchanged { systems::exchanged(system) } else { system };
         let tape = Tape::compile(&dag, &system).unwrap();
         let taylor = Taylor::new(1e-12);
-        let with = |i| Ensemble::with(i, tape.clone(), taylor, Monitors::default());
-        let made = [Instructions::Avx512, Instructions::Avx2, Instructions::Portable].map(with);
-        let made =
-            made.into_iter().flatten().chain([Ensemble::wide(tape.clone(), taylor, Monitors::default())]);
-        for mut ensemble in made {
+        for level in levels::fused() {
+            let mut ensemble = Ensemble::with(level, tape.clone(), taylor, Monitors::default());
             let mut queue = Queue::new(n, absolute, 37);
             ensemble.run(&mut queue);
             assert!(queue.attended > 0, "the gap vanishes somewhere");

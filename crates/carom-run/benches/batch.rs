@@ -1,7 +1,10 @@
-//! Whole simulations side by side: trajectories per CPU second of the double pendulum against its wall.
+//! Whole simulations side by side: trajectories per CPU second of the double pendulum against its wall, in a batch and one by
+//! one, at every level of this processor.
 
 use carom_mech::{Draft, derive};
-use carom_run::{Batch, JobSource, Options, Outcome, Program, SimulateError};
+use carom_run::{
+    Batch, Instructions, JobSource, Level, Options, Outcome, Program, Sampling, SimulateError, Simulator,
+};
 use std::time::Instant;
 
 const MODEL: &str = include_str!("../../../models/double_pendulum_wall.toml");
@@ -52,26 +55,53 @@ fn main() {
     let (draft, _) = Draft::parse(MODEL, "double_pendulum_wall.toml");
     let (model, _) = draft.check().expect("a valid model");
     let mechanics = derive(model).expect("equations");
-    let program = Program::compile(&mechanics).expect("a program");
-    let origin = Instant::now();
-    for tolerance in [1e-15, 1e-9] {
-        let mut batch = Batch::new(&program, false);
-        let (mut best, mut last) = (f64::INFINITY, String::new());
-        for _ in 0..12 {
-            let options = Options { tolerance, ..Options::of(&mechanics.model) };
-            let mut starts = Starts { options, left: 1000, seed: 7, impacts: 0, steps: 0, worst: 0.0 };
-            let begin = cpu_seconds(&origin);
-            let quiet = batch.run(&mut starts);
-            best = best.min(cpu_seconds(&origin) - begin);
-            let loud = starts.steps - quiet;
-            last = format!(
-                "{} steps, {loud} not by lanes alone, {} impacts, drift {:.1e}",
-                starts.steps, starts.impacts, starts.worst
-            );
+    let mut program = Program::compile(&mechanics).expect("a program");
+    for instructions in [Instructions::Avx512, Instructions::Avx2, Instructions::Interpreter] {
+        match Level::choose(Some(instructions), None) {
+            Ok(level) => program.set_level(level),
+            Err(_) => {
+                println!("not executed here: {instructions}");
+                continue;
+            }
         }
-        println!(
-            "tolerance {tolerance:e}: {:.0} trajectories per CPU second; 1000 of them: {last}",
-            1000.0 / best
-        );
+        for tolerance in [1e-15, 1e-9] {
+            let options = Options { tolerance, ..Options::of(&mechanics.model) };
+            compare(&program, &options, instructions);
+        }
     }
+}
+
+/// Short runs of both, in turn: the shortest of each counts.
+fn compare(program: &Program, options: &Options, instructions: Instructions) {
+    let origin = Instant::now();
+    let starts = |left| Starts { options: options.clone(), left, seed: 7, impacts: 0, steps: 0, worst: 0.0 };
+    let (mut batch, mut simulator) = (Batch::new(program, false), Simulator::new(program));
+    let (mut lanes, mut alone, mut last) = (f64::INFINITY, f64::INFINITY, String::new());
+    for _ in 0..16 {
+        let mut queue = starts(250);
+        let begin = cpu_seconds(&origin);
+        let quiet = batch.run(&mut queue);
+        lanes = lanes.min((cpu_seconds(&origin) - begin) / 250.0);
+        let loud = queue.steps - quiet;
+        last = format!(
+            "{} steps, {loud} not by lanes alone, {} impacts, drift {:.1e}",
+            queue.steps, queue.impacts, queue.worst
+        );
+        let mut queue = starts(50);
+        let mut seconds = 0.0;
+        while let Some((_, mut options)) = queue.next() {
+            options.sampling = Sampling::Even(0);
+            let begin = cpu_seconds(&origin);
+            simulator.simulate(&options).expect("every start is valid");
+            seconds += cpu_seconds(&origin) - begin;
+        }
+        alone = alone.min(seconds / 50.0);
+    }
+    println!(
+        "{instructions}, tolerance {:e}: {:.0} trajectories per CPU second in a batch, {:.0} one by one: {:.2} times; 250: {last}",
+        options.tolerance,
+        1.0 / lanes,
+        1.0 / alone,
+        alone / lanes
+    );
 }

@@ -66,6 +66,7 @@ impl Run<'_> {
     /// Judges the motion as it is now: fills in the audit and warns of what drifted.
     pub fn judge(&mut self) {
         self.recorder.motion.audit.steps = self.steps;
+        self.recorder.motion.audit.arithmetic = self.program.level().arithmetic();
         self.recorder.motion.audit.verdict = Verdict::Ok;
         self.judge_balance();
         self.judge_rows();

@@ -18,7 +18,7 @@ use crate::motion::{EventRecord, Impact, Stop, StopReason};
 use crate::options::{Options, Sampling, SimulateError};
 use crate::program::{LegKey, Program};
 use crate::run::{Halt, Run, Series};
-use carom_jet::{BatchAudit, Ensemble, Handler, Instructions, LaneStart, LaneStep, Leave, Time, Verdict};
+use carom_jet::{BatchAudit, Ensemble, Handler, LaneStart, LaneStep, Leave, Time, Verdict};
 use carom_mech::model::Method;
 use std::sync::Arc;
 
@@ -52,19 +52,49 @@ pub struct Outcome {
 pub struct Batch<'p> {
     program: &'p Program,
     keeps_impacts: bool,
-    kind: LaneKind,
     /// Single runs, one per lane.
     runs: Vec<Run<'p>>,
     lanes: Option<LaneSet>,
+    costs: Costs,
 }
 
-/// Which lanes to make.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum LaneKind {
-    Best,
-    Wide,
-    With(Instructions),
+/// What a step costs, as far as the caller's clock has told: seconds per step of single runs, and of lanes, whatever was to
+/// be done for single trajectories included.
+#[derive(Clone, Copy, Debug, Default)]
+struct Costs {
+    alone: Spent,
+    lanes: Spent,
 }
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
+    seconds: f64,
+    steps: u64,
+}
+
+impl Spent {
+    fn add(&mut self, seconds: f64, steps: u64) {
+        self.seconds += seconds;
+        self.steps += steps;
+    }
+
+    /// Seconds per step, if enough was measured to tell.
+    fn per_step(self) -> Option<f64> {
+        (self.steps >= ENOUGH_STEPS && self.seconds > 0.0).then(|| self.seconds / self.steps as f64)
+    }
+}
+
+impl Costs {
+    /// Are lanes slower than single runs?
+    fn lanes_lose(&self) -> bool {
+        matches!((self.alone.per_step(), self.lanes.per_step()), (Some(alone), Some(lanes)) if lanes > alone)
+    }
+}
+
+/// Steps after which their cost is known.
+const ENOUGH_STEPS: u64 = 400;
+/// So many trajectories at most are simulated alone to know what that costs.
+const PROBES: u64 = 8;
 
 /// The lanes, and the equations they are for.
 struct LaneSet {
@@ -85,6 +115,11 @@ pub trait JobSource {
     }
     /// A trajectory is simulated once more from its start: what was offered of it before is void.
     fn again(&mut self, _index: u64) {}
+    /// Seconds of processor time this thread has spent, if the caller has a clock: with it the batch measures what lanes and
+    /// single runs cost, and takes what costs less. Outcomes do not depend on it.
+    fn seconds(&mut self) -> Option<f64> {
+        None
+    }
     /// Asked now and then; if not, what is under way is dropped.
     fn goes_on(&mut self) -> bool {
         true
@@ -94,21 +129,7 @@ pub trait JobSource {
 impl<'p> Batch<'p> {
     /// A fleet for a program. `keeps_impacts`: outcomes list the impacts.
     pub fn new(program: &'p Program, keeps_impacts: bool) -> Batch<'p> {
-        Batch { program, keeps_impacts, kind: LaneKind::Best, runs: Vec::new(), lanes: None }
-    }
-
-    /// The same with these instructions; where the processor lacks them every run is single.
-    #[must_use]
-    pub fn with_instructions(mut self, instructions: Instructions) -> Batch<'p> {
-        self.kind = LaneKind::With(instructions);
-        self
-    }
-
-    /// The same with sixteen lanes.
-    #[must_use]
-    pub fn wide(mut self) -> Batch<'p> {
-        self.kind = LaneKind::Wide;
-        self
+        Batch { program, keeps_impacts, runs: Vec::new(), lanes: None, costs: Costs::default() }
     }
 
     /// Simulates everything the traffic has. Returns how many steps were taken by lanes alone.
@@ -123,6 +144,11 @@ impl<'p> Batch<'p> {
             stopped: false,
             attended: 0,
             waiting: None,
+            costs: self.costs,
+            in_lanes: 1.0,
+            since: None,
+            counted: 0,
+            taken: 0,
             jobs,
         };
         // The first trajectory says which equations the lanes are for.
@@ -135,22 +161,28 @@ impl<'p> Batch<'p> {
             let suits =
                 line.as_ref().is_some_and(|line| line.key == run.key && line.tolerance == options.tolerance);
             if !suits {
-                line = LaneSet::new(run, self.kind);
+                line = LaneSet::new(run);
+                runs_of_batch.costs = Costs::default();
             }
             runs_of_batch.waiting = Some((index, options));
             break;
         }
-        let steps = match &mut line {
-            Some(line) => {
+        let mut quiet = 0;
+        if let Some(line) = &mut line {
+            runs_of_batch.probe();
+            if !runs_of_batch.costs.lanes_lose() {
                 runs_of_batch.key.clone_from(&line.key);
-                line.ensemble.run(&mut runs_of_batch)
+                runs_of_batch.in_lanes = line.ensemble.lanes() as f64;
+                runs_of_batch.since = runs_of_batch.jobs.seconds();
+                runs_of_batch.counted = runs_of_batch.taken;
+                let steps = line.ensemble.run(&mut runs_of_batch);
+                quiet = steps - runs_of_batch.attended;
+                runs_of_batch.since = None;
             }
-            None => {
-                while runs_of_batch.embark(0) {}
-                0
-            }
-        };
-        let quiet = steps - runs_of_batch.attended;
+        }
+        // Without lanes, or where they lose.
+        while runs_of_batch.embark(0) {}
+        self.costs = runs_of_batch.costs;
         self.lanes = line;
         quiet
     }
@@ -158,7 +190,7 @@ impl<'p> Batch<'p> {
 
 impl LaneSet {
     /// Lanes for the equations a run begins with; `None` where only single runs can do it.
-    fn new(run: &Run<'_>, kind: LaneKind) -> Option<LaneSet> {
+    fn new(run: &Run<'_>) -> Option<LaneSet> {
         let single = run.options.method != Method::Taylor
             || run.options.sensitivity
             || run.next_knot.is_some()
@@ -168,11 +200,7 @@ impl LaneSet {
         }
         let tape = run.program.leg(&run.key).ok()?;
         let (monitors, taylor) = (run.monitors(), run.taylor);
-        let ensemble = match kind {
-            LaneKind::Best => Ensemble::new(tape, taylor, monitors),
-            LaneKind::Wide => Ensemble::wide(tape, taylor, monitors),
-            LaneKind::With(instructions) => Ensemble::with(instructions, tape, taylor, monitors)?,
-        };
+        let ensemble = Ensemble::with(run.program.level(), tape, taylor, monitors);
         Some(LaneSet { key: run.key.clone(), tolerance: run.options.tolerance, ensemble })
     }
 }
@@ -189,6 +217,14 @@ struct BatchRuns<'a, 'p> {
     /// Steps of lanes that single runs took over.
     attended: u64,
     waiting: Option<(u64, Arc<Options>)>,
+    costs: Costs,
+    /// How many lanes there are.
+    in_lanes: f64,
+    /// When the lanes were last measured, and the steps begun until then.
+    since: Option<f64>,
+    counted: u64,
+    /// Steps of single runs.
+    taken: u64,
     jobs: &'a mut dyn JobSource,
 }
 
@@ -202,6 +238,31 @@ impl<'p> BatchRuns<'_, 'p> {
             options.sampling = Sampling::Even(0);
             Some((index, Arc::new(options)))
         })
+    }
+
+    /// Some trajectories alone, until it is known what that costs; none without a clock.
+    fn probe(&mut self) {
+        for _ in 0..PROBES {
+            if self.costs.alone.per_step().is_some() {
+                return;
+            }
+            let Some(begin) = self.jobs.seconds() else { return };
+            let before = self.taken;
+            if !self.embark(0) {
+                return;
+            }
+            let seconds = self.jobs.seconds().map_or(0.0, |end| end - begin);
+            self.costs.alone.add(seconds, self.taken - before);
+        }
+    }
+
+    /// Notes what the lanes have cost since they were last measured. An attended step is taken by its single run.
+    fn measure(&mut self, steps: u64) {
+        let steps = steps - self.attended + self.taken;
+        if let (Some(begin), Some(now)) = (self.since, self.jobs.seconds()) {
+            self.costs.lanes.add(now - begin, steps - self.counted);
+            (self.since, self.counted) = (Some(now), steps);
+        }
     }
 
     /// The single run of a lane.
@@ -242,6 +303,7 @@ impl<'p> BatchRuns<'_, 'p> {
                 return true;
             }
             let jobs = &mut self.jobs;
+            self.taken += 1;
             match self.runs[lane].step_once(&mut |_| jobs.goes_on()) {
                 Ok(false) => {
                     let impacts = &mut self.runs[lane].recorder.motion.impacts;
@@ -354,6 +416,9 @@ impl<'p> BatchRuns<'_, 'p> {
 
 impl Handler for BatchRuns<'_, '_> {
     fn board(&mut self, lane: usize, start: &mut LaneStart) -> bool {
+        if self.costs.lanes_lose() {
+            return false;
+        }
         loop {
             let Some((index, options)) = self.next() else { return false };
             let run = self.lane(lane);
@@ -431,7 +496,16 @@ impl Handler for BatchRuns<'_, '_> {
         self.alone(lane, false);
     }
 
-    fn goes_on(&mut self) -> bool {
+    /// Single runs are faster when a round serves too few.
+    fn leaves_early(&mut self, in_use: usize) -> bool {
+        match (self.costs.alone.per_step(), self.costs.lanes.per_step()) {
+            (Some(alone), Some(lanes)) => in_use as f64 * alone < self.in_lanes * lanes,
+            _ => false,
+        }
+    }
+
+    fn goes_on(&mut self, steps: u64) -> bool {
+        self.measure(steps);
         !self.stopped && self.jobs.goes_on()
     }
 }

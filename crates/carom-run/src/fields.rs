@@ -4,6 +4,7 @@
 //! A path is written as one would reach for it: `stop.reason`, `impacts[].time`.
 
 use crate::motion::{StopReason, Verdict};
+use carom_jet::Arithmetic;
 
 /// One field.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -128,6 +129,7 @@ const STOPS: [&str; StopReason::ALL.len()] = {
     names
 };
 
+const ARITHMETICS: [&str; 2] = [Arithmetic::Fused.name(), Arithmetic::Plain.name()];
 const VERDICTS: [&str; 2] = [Verdict::Ok.name(), Verdict::Drift.name()];
 
 /// The fields of a motion (`carom run --json`), in the order in which they are written.
@@ -182,6 +184,7 @@ pub static MOTION: &[Field] = &[
     Field::new("audit.impact_law_residual", Kind::Number, "largest residual of the impact law, relative to momenta and energies"),
     Field::new("audit.deepest_penetration", Kind::Number, "largest -φ at the end of a step"),
     Field::new("audit.verdict", Kind::Word(&VERDICTS), "\"drift\" if a law was kept worse than the tolerance explains; `warnings` say which"),
+    Field::new("audit.arithmetic", Kind::Word(&ARITHMETICS), "how multiply and add were rounded: once, or twice; within a class the bits are the same on every machine"),
     Field::new("audit.amplification", Kind::Number, "norm of ∂state(end)/∂state(start)").null("unless --sensitivity asks for it, or it is cheap"),
     Field::new("audit.steps", Kind::Count, "steps taken"),
     Field::new("audit.derive_seconds", Kind::Number, "time for deriving the equations"),

@@ -91,6 +91,7 @@ mod zeno;
 mod zero;
 
 pub use batch::{Batch, JobSource, Outcome};
+pub use carom_jet::{Arithmetic, Instructions, Level};
 pub use dense::Dense;
 pub use motion::*;
 pub use options::{Options, Progress, Sampling, SimulateError};

@@ -2,6 +2,7 @@
 //!
 //! Records hold indices, so that a million of them cost no million names; [`Names`] says what they stand for.
 
+use carom_jet::Arithmetic;
 use carom_mech::Mechanics;
 use std::sync::Arc;
 
@@ -395,6 +396,8 @@ pub struct Audit {
     pub impact_law_residual: f64,
     /// Is that as well as the method promises? If not, `warnings` say what drifted.
     pub verdict: Verdict,
+    /// How multiply and add were rounded: results of the same class are the same bits on every machine.
+    pub arithmetic: Arithmetic,
     /// Largest −φ seen at a step's end.
     pub deepest_penetration: f64,
     /// Norm of ∂state(end)/∂state(start), when computed.

@@ -17,7 +17,7 @@ use crate::motion::Names;
 use crate::rewrite::rewrite;
 use crate::switching::{Surface, split};
 use carom_expr::{Dag, Expr, Rational};
-use carom_jet::{CompileError, Flow, LinearBlock, System, Tape};
+use carom_jet::{CompileError, Flow, Level, LinearBlock, System, Tape};
 use carom_mech::Diagnostic;
 use carom_mech::mechanics::{Dynamics, Mechanics};
 use carom_mech::model::{Row, RowKind};
@@ -49,6 +49,7 @@ pub struct Program {
     pub(crate) has_work: bool,
     /// Does a sample need the accelerations or the reactions?
     pub(crate) shows_accelerations: bool,
+    level: Level,
     legs: Mutex<Legs>,
     /// The row that is a wall held closed, if this is the program of such a contact.
     pub(crate) held_row: Option<usize>,
@@ -178,10 +179,39 @@ impl Program {
             shows_accelerations,
             held: Vec::new(),
             held_row: None,
+            level: Level::detect(),
             legs,
             names: Arc::new(Names::of(&mechanics)),
             mechanics,
         })
+    }
+
+    /// The instructions its workspaces use; the best the processor has unless set.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Uses these instructions from now on: the same bits, if the arithmetic is the same.
+    ///
+    /// ```
+    /// # use carom_mech::{Draft, derive};
+    /// # use carom_run::{Arithmetic, Instructions, Level, Options, Program, simulate};
+    /// # let (model, _) = Draft::parse(
+    /// #     "coordinates = [\"x\"]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[start]\nx = 1", "model.toml",
+    /// # ).0.check().unwrap();
+    /// # let mechanics = derive(model).unwrap();
+    /// let mut program = Program::compile(&mechanics).unwrap();
+    /// program.set_level(Level::choose(Some(Instructions::Interpreter), Some(Arithmetic::Plain)).unwrap());
+    /// let motion = simulate(&program, &Options::of(&mechanics.model)).unwrap();
+    /// assert_eq!(motion.audit.arithmetic, Arithmetic::Plain);
+    /// ```
+    pub fn set_level(&mut self, level: Level) {
+        self.level = level;
+        for flow in [&mut self.frame, &mut self.outputs, &mut self.settings] {
+            *flow = flow.clone().with(level);
+        }
+        self.legs.get_mut().unwrap_or_else(PoisonError::into_inner).flows.clear();
+        self.held.iter_mut().flatten().for_each(|held| held.set_level(level));
     }
 
     /// The mechanics this program was compiled from, piecewise functions and table inputs replaced.
@@ -238,7 +268,7 @@ impl Program {
         if let Some(flow) = self.legs.lock().unwrap_or_else(PoisonError::into_inner).flows.get(&place) {
             return Ok(flow.clone());
         }
-        let flow = Flow::new(self.leg(key)?, order);
+        let flow = Flow::new(self.leg(key)?, order).with(self.level);
         let mut legs = self.legs.lock().unwrap_or_else(PoisonError::into_inner);
         legs.flows.insert(place, flow.clone());
         Ok(flow)
@@ -255,6 +285,13 @@ impl Program {
         let tape = Tape::compile(&legs.dag, &system)?;
         legs.tapes.insert(key.clone(), Arc::clone(&tape));
         Ok(tape)
+    }
+
+    /// The equations compiled so far, those of every contact met included, for the engine itself.
+    pub fn tapes(&self) -> Vec<Arc<Tape>> {
+        let legs = self.legs.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.held.iter().flatten().flat_map(|held| held.tapes());
+        legs.tapes.values().cloned().chain(held).collect()
     }
 
     fn system(&self, dag: &mut Dag, key: &LegKey) -> Result<System, CompileError> {

@@ -264,7 +264,7 @@ impl<'p> Run<'p> {
         let offset = self.sign_offset();
         let space = &mut self.spaces.list[self.spaces.current];
         let rk = space.fixed.get_or_insert_with(|| {
-            let mut rk = Rk4::new(Arc::clone(space.flow.tape()));
+            let mut rk = Rk4::new(Arc::clone(space.flow.tape())).with(space.flow.level());
             rk.set_parameters(&leg_parameters(&space.key, &self.parameters, offset));
             rk
         });

@@ -155,12 +155,13 @@ impl Serialize for With<'_, EventRecord> {
 
 impl Serialize for Audit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut s = serializer.serialize_struct("Audit", 10)?;
+        let mut s = serializer.serialize_struct("Audit", 11)?;
         s.serialize_field("hamiltonian_drift", &self.hamiltonian_drift)?;
         s.serialize_field("constraint_drift", &self.constraint_drift)?;
         s.serialize_field("impact_law_residual", &self.impact_law_residual)?;
         s.serialize_field("deepest_penetration", &self.deepest_penetration)?;
         s.serialize_field("verdict", &self.verdict)?;
+        s.serialize_field("arithmetic", self.arithmetic.name())?;
         s.serialize_field("amplification", &self.amplification)?;
         s.serialize_field("steps", &self.steps)?;
         s.serialize_field("derive_seconds", &self.derive_seconds)?;

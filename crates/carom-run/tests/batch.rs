@@ -2,9 +2,9 @@
 
 mod common;
 
-use carom_jet::Instructions;
 use carom_run::{
-    Batch, Columns, JobSource, Motion, Options, Outcome, Program, Sampling, SimulateError, simulate,
+    Batch, Columns, Instructions, JobSource, Level, Motion, Options, Outcome, Program, Sampling,
+    SimulateError, simulate,
 };
 
 /// Numbers in [−1, 1) that look random.
@@ -98,25 +98,30 @@ fn same(name: &str, columns: &Columns, outcome: &Outcome, motion: &Motion) {
 }
 
 /// Returns the part of the steps that lanes took alone.
-fn compare(name: &str, program: &Program, all: &[Options]) -> f64 {
+fn compare(name: &str, program: &mut Program, all: &[Options]) -> f64 {
     let (mut quiet, mut total) = (0, 0);
     let motions: Vec<Result<Motion, SimulateError>> = all.iter().map(|o| simulate(program, o)).collect();
     let columns = Columns::of(program);
     let forward: Vec<usize> = (0..all.len()).collect();
     let backward: Vec<usize> = (0..all.len()).rev().collect();
-    let batch = || Batch::new(program, true);
-    let mut fleets = vec![(batch(), forward), (batch().wide(), backward.clone())];
-    for instructions in [Instructions::Avx2, Instructions::Portable] {
-        fleets.push((batch().with_instructions(instructions), backward.clone()));
-    }
-    for (mut batch, order) in fleets {
+    let best = program.level();
+    for instructions in
+        [Instructions::Avx512, Instructions::Avx2, Instructions::Interpreter, Instructions::Portable]
+    {
+        let Ok(level) = Level::choose(Some(instructions), Some(best.arithmetic())) else {
+            println!("not executed here: {instructions}");
+            continue;
+        };
+        // Lanes of every level against single runs of the best.
+        program.set_level(level);
+        let mut batch = Batch::new(program, true);
         // Twice: nothing is left of a trajectory for the next.
-        for _ in 0..2 {
+        for order in [&forward, &backward] {
             let mut queue = Queue::new(all.to_vec(), order.clone());
             quiet = batch.run(&mut queue);
             total = queue.outcomes.iter().flatten().flatten().map(|o| o.steps).sum();
             for (i, (outcome, motion)) in queue.outcomes.iter().zip(&motions).enumerate() {
-                let name = format!("{name}, trajectory {i}");
+                let name = format!("{name}, trajectory {i}, {instructions}");
                 match (outcome.as_ref().expect(&name), motion) {
                     (Ok(outcome), Ok(motion)) => same(&name, &columns, outcome, motion),
                     (Err(ours), Err(theirs)) => assert_eq!(ours, theirs, "{name}"),
@@ -125,6 +130,7 @@ fn compare(name: &str, program: &Program, all: &[Options]) -> f64 {
             }
         }
     }
+    program.set_level(best);
     quiet as f64 / f64::max(total as f64, 1.0)
 }
 
@@ -144,11 +150,11 @@ fn every_gallery_model_gives_the_bits_of_single_simulations() {
         .collect();
     names.sort();
     for name in names {
-        let (program, options) = gallery(&name);
+        let (mut program, options) = gallery(&name);
         let until = options.start.time + 0.2 * (options.until - options.start.time).min(20.0);
         let mut all = starts(&options, 19, 0.05, until);
         all.push(Options { sampling: Sampling::At(vec![until]), until, ..options });
-        compare(&name, &program, &all);
+        compare(&name, &mut program, &all);
     }
 }
 
@@ -215,16 +221,16 @@ until = 6.0
 
 #[test]
 fn friction_power_moving_walls_and_events_are_alike() {
-    let (program, options) = common::program(WORN);
-    let quiet = compare("worn pendulum", &program, &starts(&options, 40, 0.7, 12.0));
+    let (mut program, options) = common::program(WORN);
+    let quiet = compare("worn pendulum", &mut program, &starts(&options, 40, 0.7, 12.0));
     assert!(quiet > 0.3, "{quiet}");
 }
 
 #[test]
 fn a_trajectory_that_runs_away_ends_alike_and_disturbs_nobody() {
-    let (program, options) = common::program(RUNAWAY);
+    let (mut program, options) = common::program(RUNAWAY);
     let all = starts(&options, 40, 0.6, 6.0);
-    compare("runaway", &program, &all);
+    compare("runaway", &mut program, &all);
     let ends: Vec<f64> = all.iter().map(|o| simulate(&program, o).unwrap().stop.time).collect();
     assert!(ends.iter().any(|t| *t < 6.0) && ends.contains(&6.0), "{ends:?}");
 }
@@ -232,8 +238,8 @@ fn a_trajectory_that_runs_away_ends_alike_and_disturbs_nobody() {
 #[test]
 fn both_sides_of_the_legendre_transform_go_in_lanes() {
     for name in ["pendulum_wall", "pendulum_hamiltonian"] {
-        let (program, options) = gallery(name);
-        let quiet = compare(name, &program, &starts(&options, 24, 0.5, 8.0));
+        let (mut program, options) = gallery(name);
+        let quiet = compare(name, &mut program, &starts(&options, 24, 0.5, 8.0));
         assert!(quiet > 0.5, "{name}: {quiet}");
     }
 }
@@ -258,15 +264,15 @@ until = 3.0
 
 #[test]
 fn exponentials_shorten_steps_alike() {
-    let (program, options) = common::program(KICKED);
-    let quiet = compare("kicked", &program, &starts(&options, 24, 0.1, 3.0));
+    let (mut program, options) = common::program(KICKED);
+    let quiet = compare("kicked", &mut program, &starts(&options, 24, 0.1, 3.0));
     assert!(quiet > 0.5, "{quiet}");
 }
 
 #[test]
 fn constrained_hamiltonians_go_in_lanes() {
-    let (program, options) = common::program(ROD);
-    let quiet = compare("rod", &program, &starts(&options, 24, 0.1, 6.0));
+    let (mut program, options) = common::program(ROD);
+    let quiet = compare("rod", &mut program, &starts(&options, 24, 0.1, 6.0));
     assert!(quiet > 0.2, "{quiet}");
 }
 
@@ -275,15 +281,15 @@ fn constrained_systems_are_projected_alike() {
     for name in
         ["rolling_disk", "slider_crank", "elastic_pendulum_cartesian", "driven_double_pendulum_constraint"]
     {
-        let (program, options) = gallery(name);
+        let (mut program, options) = gallery(name);
         let until = options.until.min(3.0);
-        compare(name, &program, &starts(&options, 18, 0.3, until));
+        compare(name, &mut program, &starts(&options, 18, 0.3, until));
     }
 }
 
 #[test]
 fn limits_and_parameters_belong_to_each_trajectory() {
-    let (program, options) = gallery("double_pendulum_wall");
+    let (mut program, options) = gallery("double_pendulum_wall");
     let mut all = starts(&options, 36, 0.5, 4.0);
     for (i, options) in all.iter_mut().enumerate() {
         match i % 6 {
@@ -298,7 +304,7 @@ fn limits_and_parameters_belong_to_each_trajectory() {
             _ => {}
         }
     }
-    compare("limits", &program, &all);
+    compare("limits", &mut program, &all);
 }
 
 #[test]
@@ -338,8 +344,8 @@ fn an_interrupted_fleet_delivers_what_it_has_finished_and_can_be_used_again() {
 
 #[test]
 fn wide_starts_of_the_double_pendulum_meet_their_wall_alike() {
-    let (program, options) = gallery("double_pendulum_wall");
-    let quiet = compare("double pendulum", &program, &starts(&options, 40, 1.5, 5.0));
+    let (mut program, options) = gallery("double_pendulum_wall");
+    let quiet = compare("double pendulum", &mut program, &starts(&options, 40, 1.5, 5.0));
     assert!(quiet > 0.9, "lanes take nearly all steps: {quiet}");
 }
 
@@ -347,14 +353,14 @@ fn wide_starts_of_the_double_pendulum_meet_their_wall_alike() {
 fn stiff_trajectories_carry_the_warning_of_single_runs_and_the_others_do_not() {
     // The damper's rate c = 0.06 … 1.6e5 dictates the step long after its part of the motion has decayed.
     let text = "coordinates = [\"x\"]\n[parameters]\nc = 1.0\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\ndissipation = \"c/2*x'^2\"\n[wall.floor]\ngap = \"x + 0.1\"\n[start]\nposition = { x = 1.0 }\n[run]\nuntil = 2.0\n";
-    let (program, options) = common::program(text);
+    let (mut program, options) = common::program(text);
     let mut all = starts(&options, 24, 0.5, 2.0);
     for (i, options) in all.iter_mut().enumerate() {
         options.parameters[0] = 0.0625 * 1.9_f64.powi(i as i32);
         options.until = (2e4 / options.parameters[0]).min(2.0);
         options.sampling = Sampling::At(vec![options.until]);
     }
-    let quiet = compare("damper", &program, &all);
+    let quiet = compare("damper", &mut program, &all);
     assert!(quiet > 0.9, "lanes take nearly all steps: {quiet}");
     let warned = |o: &Options| simulate(&program, o).unwrap().warnings.iter().any(|w| w.contains("stiff"));
     let stiff = all.iter().filter(|o| warned(o)).count();
@@ -410,7 +416,7 @@ const PARALLELOGRAM: &str = "coordinates = [\"x1\", \"y1\", \"x2\", \"y2\"]\n[en
 #[test]
 fn lanes_leave_rank_loss_to_single_runs() {
     // One run ends where it is flat.
-    let (program, options) = common::program(PARALLELOGRAM);
+    let (mut program, options) = common::program(PARALLELOGRAM);
     let all: Vec<Options> = (0..20)
         .map(|i| {
             let mut options = options.clone();
@@ -421,12 +427,12 @@ fn lanes_leave_rank_loss_to_single_runs() {
             options
         })
         .collect();
-    compare("parallelogram", &program, &all);
+    compare("parallelogram", &mut program, &all);
 }
 
 #[test]
 fn rank_loss_met_and_runs_ended_at_any_phase_give_the_bits_of_single_runs() {
-    let (program, options) = common::program(PARALLELOGRAM);
+    let (mut program, options) = common::program(PARALLELOGRAM);
     for (t, tolerance) in [1e-15, 1e-8, 1e-6].into_iter().enumerate() {
         let all: Vec<Options> = (0..60)
             .map(|i| {
@@ -440,6 +446,56 @@ fn rank_loss_met_and_runs_ended_at_any_phase_give_the_bits_of_single_runs() {
                 options
             })
             .collect();
-        compare(&format!("parallelogram, tolerance {tolerance:e}"), &program, &all);
+        compare(&format!("parallelogram, tolerance {tolerance:e}"), &mut program, &all);
     }
+}
+
+/// A queue with a clock: trajectories alone take a millisecond each, and what the lanes do between two looks takes `lanes`.
+struct Clocked {
+    queue: Queue,
+    ended: u64,
+    looks: u64,
+    lanes: f64,
+    now: f64,
+}
+
+impl JobSource for Clocked {
+    fn next(&mut self) -> Option<(u64, Options)> {
+        self.queue.next()
+    }
+    fn take(&mut self, index: u64, outcome: Result<Outcome, SimulateError>) {
+        self.ended += 1;
+        self.queue.take(index, outcome);
+    }
+    fn seconds(&mut self) -> Option<f64> {
+        // Trajectories that end between two looks were alone, or the lanes had them.
+        let alone = std::mem::take(&mut self.ended);
+        self.looks += 1;
+        self.now += if alone == 1 { 1e-3 } else { self.lanes };
+        Some(self.now)
+    }
+}
+
+#[test]
+fn a_batch_takes_what_its_clock_says_is_cheaper_and_the_bits_stay() {
+    let (program, options) = gallery("double_pendulum_wall");
+    let all = starts(&options, 60, 0.2, 4.0);
+    let motions: Vec<Motion> = all.iter().map(|o| simulate(&program, o).unwrap()).collect();
+    let columns = Columns::of(&program);
+    let mut shares = Vec::new();
+    for lanes in [1e-9, 10.0] {
+        let queue = Queue::new(all.clone(), (0..all.len()).collect());
+        let mut clocked = Clocked { queue, ended: 0, looks: 0, lanes, now: 0.0 };
+        let quiet = Batch::new(&program, true).run(&mut clocked);
+        assert!(clocked.looks > 2, "the clock is used");
+        let mut total = 0;
+        for (i, (outcome, motion)) in clocked.queue.outcomes.iter().zip(&motions).enumerate() {
+            let outcome = outcome.as_ref().unwrap().as_ref().unwrap();
+            total += outcome.steps;
+            same(&format!("trajectory {i}"), &columns, outcome, motion);
+        }
+        shares.push(quiet as f64 / total as f64);
+    }
+    assert!(shares[0] > 0.7, "lanes are cheap: {shares:?}");
+    assert!(shares[1] < 0.3, "lanes are dear: {shares:?}");
 }

@@ -7,6 +7,7 @@ use super::{Tally, Worker, journal};
 use crate::interrupt;
 use carom_run::{Batch, Columns, Impact, JobSource, Outcome};
 use carom_run::{Options, SimulateError};
+use cpu_time::ThreadTime;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -114,6 +115,10 @@ impl JobSource for Shift<'_, '_, '_> {
 
     fn again(&mut self, index: u64) {
         self.pages.forget(index);
+    }
+
+    fn seconds(&mut self) -> Option<f64> {
+        ThreadTime::try_now().ok().map(|now| now.as_duration().as_secs_f64())
     }
 
     fn goes_on(&mut self) -> bool {

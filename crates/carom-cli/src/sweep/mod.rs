@@ -26,9 +26,8 @@ use crate::terminal;
 use crate::write;
 use batch::Rows;
 use carom_mech::{Diagnostic, Model};
-use carom_run::Batch;
-use carom_run::Options;
 use carom_run::fields::{Field, Kind};
+use carom_run::{Batch, Level, Options};
 use choice::Choice;
 use cpu_time::ProcessTime;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -65,7 +64,7 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let plan = plan(args)?;
     let mut loaded = load(&args.model)?;
     loaded.simulate(&args.simulate);
-    let file = loaded.file.clone();
+    let (file, level) = (loaded.file.clone(), loaded.level);
     let texts: Vec<String> = loaded.draft.sources.iter().map(|s| s.text.clone()).collect();
     let draft = loaded.draft.clone();
     // A start that only the plan makes right is no mistake.
@@ -85,9 +84,9 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     // Without a file there is no second table.
     let tables = args.output.is_some();
     (choice.impacts, choice.firings) = (args.impacts && tables, args.events.is_some() && tables);
-    let fingerprint = fingerprint(args, &texts, &model, &plan);
+    let fingerprint = fingerprint(args, &texts, &model, &plan, level);
     let options = Options::of(&model);
-    let prepared = prepare(model, &file)?;
+    let prepared = prepare(model, &file, level)?;
     let threads = threads(args.threads, plan.count);
 
     let spool = Spool::new(args)?;
@@ -203,10 +202,12 @@ fn plan(args: &Sweep) -> Result<Plan, Failure> {
 }
 
 /// A number that changes when the question does: model, tables it reads, options, inputs, program version.
-fn fingerprint(args: &Sweep, texts: &[String], model: &Model, plan: &Plan) -> u64 {
+fn fingerprint(args: &Sweep, texts: &[String], model: &Model, plan: &Plan, level: Level) -> u64 {
     let simulate = &args.simulate;
     let mut sum = Checksum::default();
     sum.add(env!("CARGO_PKG_VERSION").as_bytes());
+    // Rows of one table are of one class of bits.
+    sum.add(level.arithmetic().name().as_bytes());
     texts.iter().for_each(|text| sum.add(text.as_bytes()));
     for input in &model.inputs {
         input.times.iter().chain(&input.values).for_each(|x| sum.add(&x.to_le_bytes()));

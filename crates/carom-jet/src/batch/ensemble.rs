@@ -10,9 +10,10 @@
 //! neighbours.
 
 use crate::batch::rounds::LaneBatch;
+use crate::emit::InstructionSet;
 use crate::eval::flow::Flow;
 use crate::ir::tape::Tape;
-use crate::simd::{Instructions, Level};
+use crate::simd::Level;
 use crate::step::extent::Extent;
 use crate::step::taylor::Taylor;
 use crate::step::time::Time;
@@ -218,8 +219,13 @@ pub trait Handler {
     fn attend(&mut self, lane: usize, step: &mut LaneStep<'_>) -> Verdict;
     /// Takes a trajectory out of a lane.
     fn leave(&mut self, lane: usize, why: Leave, time: Time, state: &[f64], audit: &BatchAudit);
-    /// Asked now and then: shall the ensemble go on? If not, what is in the lanes is dropped.
-    fn goes_on(&mut self) -> bool {
+    /// Asked while there is nothing left to board and only so many lanes are in use: shall they be left, as if asked for?
+    /// A round costs the same however few lanes it serves.
+    fn leaves_early(&mut self, _in_use: usize) -> bool {
+        false
+    }
+    /// Asked now and then, with the steps begun so far: shall the ensemble go on? If not, what is in the lanes is dropped.
+    fn goes_on(&mut self, _steps: u64) -> bool {
         true
     }
 }
@@ -239,47 +245,41 @@ pub(crate) trait Series {
 #[derive(Clone, Debug)]
 pub struct Ensemble(Width);
 
+/// As many lanes as a vector of the machine code has doubles; eight where it is interpreted, so that reading the program is
+/// shared by many.
 #[derive(Clone, Debug)]
 enum Width {
-    Sixteen(Box<LaneBatch<16>>),
     Eight(Box<LaneBatch<8>>),
+    Four(Box<LaneBatch<4>>),
 }
 
 impl Ensemble {
     /// Lanes for a tape.
     pub fn new(tape: Arc<Tape>, taylor: Taylor, monitors: Monitors) -> Ensemble {
-        Ensemble(Width::Eight(Box::new(LaneBatch::new(tape, taylor, monitors, Level::detect()))))
+        Ensemble::with(Level::detect(), tape, taylor, monitors)
     }
 
-    /// The same with sixteen lanes and without machine code: the same bits.
-    pub fn wide(tape: Arc<Tape>, taylor: Taylor, monitors: Monitors) -> Ensemble {
-        Ensemble(Width::Sixteen(Box::new(LaneBatch::new(tape, taylor, monitors, Level::detect()))))
-    }
-
-    /// The same with these instructions, the same bits; `None` when the processor does not have them.
-    pub fn with(
-        instructions: Instructions,
-        tape: Arc<Tape>,
-        taylor: Taylor,
-        monitors: Monitors,
-    ) -> Option<Ensemble> {
-        let level = Level::of(instructions)?;
-        Some(Ensemble(Width::Eight(Box::new(LaneBatch::new(tape, taylor, monitors, level)))))
+    /// The same with these instructions: the same bits, if the arithmetic is the same.
+    pub fn with(level: Level, tape: Arc<Tape>, taylor: Taylor, monitors: Monitors) -> Ensemble {
+        Ensemble(match level.code().map(InstructionSet::lanes) {
+            Some(4) => Width::Four(Box::new(LaneBatch::new(tape, taylor, monitors, level))),
+            _ => Width::Eight(Box::new(LaneBatch::new(tape, taylor, monitors, level))),
+        })
     }
 
     /// Number of lanes.
     pub fn lanes(&self) -> usize {
         match &self.0 {
-            Width::Sixteen(_) => 16,
             Width::Eight(_) => 8,
+            Width::Four(_) => 4,
         }
     }
 
     /// Runs until the handler has no trajectory left and all lanes are done. Returns the number of steps taken.
     pub fn run(&mut self, handler: &mut dyn Handler) -> u64 {
         match &mut self.0 {
-            Width::Sixteen(rounds) => rounds.run(handler),
             Width::Eight(rounds) => rounds.run(handler),
+            Width::Four(rounds) => rounds.run(handler),
         }
     }
 }

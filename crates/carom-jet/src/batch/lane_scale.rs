@@ -5,19 +5,25 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::batch::lanes::Lanes;
-use crate::eval::element::{Element, Wide};
+use crate::eval::element::{Count, Element, Vector, Wide};
 use crate::ir::tape::{Row, Value};
 use crate::step::extent::{Rows, inverse, scale, scale_by_size, with};
 use crate::step::taylor::radius;
 
 /// The series of one lane.
-pub(crate) struct Lane<'a, const W: usize> {
+pub(crate) struct Lane<'a, const W: usize>
+where
+    Count<W>: Vector,
+{
     pub(crate) lanes: &'a Lanes<W>,
     pub(crate) ranges: &'a [[Wide<W>; 2]],
     pub(crate) lane: usize,
 }
 
-impl<const W: usize> Rows for Lane<'_, W> {
+impl<const W: usize> Rows for Lane<'_, W>
+where
+    Count<W>: Vector,
+{
     fn order(&self) -> usize {
         self.lanes.order
     }
@@ -48,7 +54,10 @@ pub(crate) fn inverse_scale<const W: usize>(
     range: &mut [Wide<W>; 2],
     first: [Wide<W>; 3],
     before: Wide<W>,
-) -> Wide<W> {
+) -> Wide<W>
+where
+    Count<W>: Vector,
+{
     let mut r = before;
     for i in 0..W {
         let now = with([range[0].0[i], range[1].0[i]], first[0].0[i]);
@@ -60,7 +69,10 @@ pub(crate) fn inverse_scale<const W: usize>(
 
 /// 1/S of watched functions that are not followed.
 #[inline(always)]
-pub(crate) fn inverse_size<const W: usize>(first: [Wide<W>; 3], before: Wide<W>) -> Wide<W> {
+pub(crate) fn inverse_size<const W: usize>(first: [Wide<W>; 3], before: Wide<W>) -> Wide<W>
+where
+    Count<W>: Vector,
+{
     let mut r = before;
     for i in 0..W {
         r.0[i] = inverse(scale_by_size([first[0].0[i], first[1].0[i], first[2].0[i]], before.0[i]));
@@ -69,7 +81,10 @@ pub(crate) fn inverse_size<const W: usize>(first: [Wide<W>; 3], before: Wide<W>)
 }
 
 #[inline(always)]
-pub(crate) fn radii<const W: usize>(n: usize, [a, b, c]: &[Wide<W>; 3]) -> Wide<W> {
+pub(crate) fn radii<const W: usize>(n: usize, [a, b, c]: &[Wide<W>; 3]) -> Wide<W>
+where
+    Count<W>: Vector,
+{
     let mut r = *a;
     for i in 0..W {
         r.0[i] = radius(n, [a.0[i], b.0[i], c.0[i]]);
@@ -79,7 +94,10 @@ pub(crate) fn radii<const W: usize>(n: usize, [a, b, c]: &[Wide<W>; 3]) -> Wide<
 
 /// As `taylor::end_of`.
 #[inline(always)]
-pub(crate) fn end_of<const W: usize>(row: &[Wide<W>], powers: &[Wide<W>]) -> Wide<W> {
+pub(crate) fn end_of<const W: usize>(row: &[Wide<W>], powers: &[Wide<W>]) -> Wide<W>
+where
+    Count<W>: Vector,
+{
     let rest = four_sums(&row[1..], powers, |c, p| c * p);
     row[0].zip(rest, |x, r| x + r)
 }
@@ -90,7 +108,10 @@ pub(crate) fn four_sums<const W: usize>(
     c: &[Wide<W>],
     p: &[Wide<W>],
     term: impl Fn(f64, f64) -> f64,
-) -> Wide<W> {
+) -> Wide<W>
+where
+    Count<W>: Vector,
+{
     let add = |sum: &mut Wide<W>, c: &Wide<W>, p: &Wide<W>| {
         for i in 0..W {
             sum.0[i] += term(c.0[i], p.0[i]);

@@ -8,22 +8,25 @@
 
 use crate::batch::ensemble::Monitors;
 use crate::emit::{Program, Segment, Target};
-use crate::eval::element::{Element, Wide};
+use crate::eval::element::{Count, Element, Vector, Wide};
 use crate::eval::factor::{Factor, firm, weak};
 use crate::eval::interpret::{self, far_sum};
 use crate::eval::order_zero;
 use crate::eval::sincos::sin_cos_wide;
 use crate::ir::elimination::Place as Entry;
-use crate::ir::layout::{Factored, Factors, Layout, Pivoted, WIDTH, moving};
+use crate::ir::layout::{Factored, Factors, Layout, Pivoted, moving};
 use crate::ir::recurrence::Weight;
 use crate::ir::tape::{Block, MachineCode, Op, Row, Slot, Start, Tape, Value};
-use crate::simd::{Code, Kernel, Level, dispatch};
+use crate::simd::{Code, Level};
 use carom_expr::evaluate_function;
 use std::sync::Arc;
 
 /// Workspace of W trajectories.
 #[derive(Clone, Debug)]
-pub(crate) struct Lanes<const W: usize> {
+pub(crate) struct Lanes<const W: usize>
+where
+    Count<W>: Vector,
+{
     pub(crate) tape: Arc<Tape>,
     pub(crate) order: usize,
     layout: Arc<Layout>,
@@ -46,7 +49,10 @@ pub(crate) struct Lanes<const W: usize> {
     code: MachineCode,
 }
 
-impl<const W: usize> Lanes<W> {
+impl<const W: usize> Lanes<W>
+where
+    Count<W>: Vector,
+{
     pub(crate) fn new(tape: Arc<Tape>, order: usize, level: Level) -> Lanes<W> {
         let layout = Layout::new(&tape, order, false);
         let mut arena = vec![Wide::ZERO; layout.length];
@@ -57,15 +63,12 @@ impl<const W: usize> Lanes<W> {
             arena[layout.numbers + i] = Wide::splat(*x);
         }
         arena[layout.mask] = Wide::splat(f64::from_bits(u64::MAX >> 1));
-        let code = if W == WIDTH {
-            tape.code((order, Target::Lanes, level), || {
-                let program = Program::assemble(&tape, &layout, Target::Lanes, level)?;
-                program.orders?;
-                Code::new(&program.bytes, layout.length).map(|code| (code, program))
-            })
-        } else {
-            None
-        };
+        let code = tape.code((order, Target::Lanes, level), || {
+            let set = level.code().filter(|set| set.lanes() == W)?;
+            let program = Program::assemble(&tape, &layout, Target::Lanes, set)?;
+            program.orders()?;
+            Code::new(program, level)
+        });
         let zeros = |n: usize| vec![Wide::ZERO; n];
         Lanes {
             order,
@@ -123,7 +126,8 @@ impl<const W: usize> Lanes<W> {
     }
 
     /// The series of all lanes around `current`.
-    pub(crate) fn jet(&mut self, level: Level) {
+    #[inline(always)]
+    pub(crate) fn jet<const FUSED: bool>(&mut self) {
         let tape = Arc::clone(&self.tape);
         for (x, place) in self.current.iter().zip(&self.layout.places) {
             self.arena[place.index(0)] = *x;
@@ -132,19 +136,21 @@ impl<const W: usize> Lanes<W> {
         self.firmness = [1.0; W];
         match self.code.take() {
             Some(code) => {
-                for segment in &code.1.values {
+                for segment in code.program().values() {
                     match segment {
-                        Segment::Code(at) => code.0.call(*at, &mut self.arena),
-                        Segment::Outside(ops) => dispatch(level, Values { lanes: self, tape: &tape, ops }),
+                        Segment::Code(entry) => code.run(*entry, &mut self.arena),
+                        Segment::Outside(ops) => {
+                            ops.iter().for_each(|op| self.first(&tape, &tape.ops[*op as usize]));
+                        }
                     }
                 }
                 self.examine();
-                if let Some(orders) = code.1.orders {
-                    code.0.call(orders, &mut self.arena);
+                if let Some(orders) = code.program().orders() {
+                    code.run(orders, &mut self.arena);
                 }
                 self.code = Some(code);
             }
-            None => dispatch(level, Jet { lanes: self, tape: &tape }),
+            None => self.interpret::<FUSED>(&tape),
         }
         for (monitored, value) in self.monitored.iter_mut().zip(&tape.monitored) {
             *monitored = value_of(&self.layout, &self.arena, *value);
@@ -170,6 +176,7 @@ impl<const W: usize> Lanes<W> {
     }
 
     /// Marks lanes with a doubtful pivot.
+    #[inline(always)]
     fn examine(&mut self) {
         for f in self.layout.symmetric() {
             let n = f.pattern.order.len();
@@ -189,54 +196,38 @@ impl<const W: usize> Lanes<W> {
 }
 
 #[inline(always)]
-fn value_of<const W: usize>(layout: &Layout, arena: &[Wide<W>], value: Value) -> Wide<W> {
+fn value_of<const W: usize>(layout: &Layout, arena: &[Wide<W>], value: Value) -> Wide<W>
+where
+    Count<W>: Vector,
+{
     arena[match value {
         Value::Row(row) => layout.places[row as usize].index(0),
         Value::Constant(slot) => layout.constants + slot as usize,
     }]
 }
 
-/// Some instructions of order 0.
-struct Values<'a, const W: usize> {
-    lanes: &'a mut Lanes<W>,
-    tape: &'a Tape,
-    ops: &'a [u32],
-}
-
-impl<const W: usize> Kernel for Values<'_, W> {
+impl<const W: usize> Lanes<W>
+where
+    Count<W>: Vector,
+{
+    /// All orders by interpretation.
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        for &op in self.ops {
-            self.lanes.first(self.tape, &self.tape.ops[op as usize]);
-        }
-    }
-}
-
-/// All orders by interpretation.
-struct Jet<'a, const W: usize> {
-    lanes: &'a mut Lanes<W>,
-    tape: &'a Tape,
-}
-
-impl<const W: usize> Kernel for Jet<'_, W> {
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let Jet { lanes, tape } = self;
+    fn interpret<const FUSED: bool>(&mut self, tape: &Tape) {
         for op in &tape.ops {
-            lanes.first(tape, op);
+            self.first(tape, op);
         }
-        lanes.examine();
-        let layout = Arc::clone(&lanes.layout);
-        let arena = &mut lanes.arena[..];
-        interpret::set_weights(&layout, arena, layout.pair_weights, &lanes.moving_pairs);
-        interpret::set_weights(&layout, arena, layout.edge_weights, &lanes.moving_edges);
+        self.examine();
+        let layout = Arc::clone(&self.layout);
+        let arena = &mut self.arena[..];
+        interpret::set_weights(&layout, arena, layout.pair_weights, &self.moving_pairs);
+        interpret::set_weights(&layout, arena, layout.edge_weights, &self.moving_edges);
         for k in 1..=layout.order {
             let last = k == layout.order;
             let pairs = if last { tape.recurrence.last_pairs } else { tape.recurrence.pairs.len() };
             for (p, pair) in tape.recurrence.pairs[..pairs].iter().enumerate() {
                 let series = |row: Row| &arena[layout.places[row as usize].at as usize..][..layout.stride];
                 arena[layout.sums + p] = if k > 3 {
-                    let sum = far_sum::<FUSED, W>(series(pair.a), series(pair.b), k);
+                    let sum = far_sum::<FUSED, Wide<W>>(series(pair.a), series(pair.b), k);
                     sum.times(arena[layout.pair_weights + p])
                 } else {
                     Wide::ZERO
@@ -261,9 +252,8 @@ impl<const W: usize> Kernel for Jet<'_, W> {
             }
         }
     }
-}
 
-impl<const W: usize> Lanes<W> {
+    /// One instruction of order 0.
     #[inline(always)]
     fn first(&mut self, tape: &Tape, op: &Op) {
         let layout = &*self.layout;
@@ -345,7 +335,10 @@ impl<const W: usize> Lanes<W> {
 
 /// L D Lᵀ as in `Factor::sparse`, all lanes together; pivots are examined afterwards.
 #[inline(always)]
-fn factor<const W: usize>(f: &Factors, layout: &Layout, block: &Block, arena: &mut [Wide<W>]) {
+fn factor<const W: usize>(f: &Factors, layout: &Layout, block: &Block, arena: &mut [Wide<W>])
+where
+    Count<W>: Vector,
+{
     let e = &f.pattern;
     arena[f.lower..f.lower + e.columns.len()].fill(Wide::ZERO);
     arena[f.pivots..f.pivots + block.size].fill(Wide::ZERO);
@@ -404,7 +397,10 @@ fn pivot<const W: usize>(
     lane: usize,
     factor: &mut Factor,
     out: impl Fn(Row) -> usize,
-) -> bool {
+) -> bool
+where
+    Count<W>: Vector,
+{
     if factor.factor(block, |value| value_of(layout, arena, value).0[lane]).is_err() {
         return false;
     }
@@ -426,7 +422,9 @@ fn solve_pivoted<const FUSED: bool, const W: usize>(
     arena: &mut [Wide<W>],
     right: impl Fn(Row) -> usize,
     out: impl Fn(Row) -> usize,
-) {
+) where
+    Count<W>: Vector,
+{
     let n = f.size;
     for i in 0..n {
         let mut sum = arena[right(0)].times(arena[f.g(i, 0)]);
@@ -451,7 +449,9 @@ fn solve<const FUSED: bool, const W: usize>(
     arena: &mut [Wide<W>],
     right: impl Fn(Row) -> usize,
     out: impl Fn(Row) -> usize,
-) {
+) where
+    Count<W>: Vector,
+{
     let e = &f.pattern;
     let n = e.order.len();
     for (i, &unknown) in e.order.iter().enumerate() {

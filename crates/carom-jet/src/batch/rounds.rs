@@ -1,6 +1,6 @@
 //! W lanes with their times, steps and ledgers: one round is one step of every lane.
 //!
-//! The vector part of a round ([`LaneBatch::round_body`], compiled for each instruction set) makes the series of all lanes,
+//! The vector part of a round ([`Round`], compiled for each instruction set) makes the series of all lanes,
 //! their steps, the bounds of the watched functions, the ledgers' entries and the states the steps lead to. The single
 //! part then asks the handler about the lanes that need it and puts the answers in their places.
 
@@ -11,7 +11,7 @@ use crate::batch::ensemble::{BatchAudit, Handler, LaneStart, LaneStep, Leave, Mo
 use crate::batch::lane_scale::{Lane, end_of, four_sums, inverse_scale, inverse_size, radii};
 use crate::batch::lanes::Lanes;
 use crate::batch::times::Times;
-use crate::eval::element::{Element, Wide};
+use crate::eval::element::{Count, Element, Vector, Wide};
 use crate::ir::tape::{Row, Tape, Value};
 use crate::simd::{Kernel, Level, dispatch};
 use crate::step::extent::{NOTHING, further, step_by_rows};
@@ -32,7 +32,10 @@ pub const SHORTEST: f64 = 1e-18;
 
 /// W lanes with their times and steps.
 #[derive(Clone, Debug)]
-pub(crate) struct LaneBatch<const W: usize> {
+pub(crate) struct LaneBatch<const W: usize>
+where
+    Count<W>: Vector,
+{
     lanes: Lanes<W>,
     taylor: Taylor,
     monitors: Monitors,
@@ -82,7 +85,10 @@ pub(crate) struct LaneBatch<const W: usize> {
     start: LaneStart,
 }
 
-impl<const W: usize> LaneBatch<W> {
+impl<const W: usize> LaneBatch<W>
+where
+    Count<W>: Vector,
+{
     pub(crate) fn new(tape: Arc<Tape>, taylor: Taylor, monitors: Monitors, level: Level) -> LaneBatch<W> {
         let n = tape.dimension;
         LaneBatch {
@@ -131,8 +137,9 @@ impl<const W: usize> LaneBatch<W> {
 
     // ---- all lanes together ------------------------------------------------------------------------------
 
-    /// Jets, step sizes, bounds, ledgers and end states of all lanes.
-    fn round(&mut self) {
+    /// Time left, and what is kept aside of the round before.
+    #[inline(always)]
+    fn begin(&mut self) {
         let n = self.lanes.tape.dimension;
         for i in 0..W {
             self.left.0[i] = self.end.get(i).minus(self.time.get(i)) / self.lanes.unit.0[i];
@@ -142,8 +149,6 @@ impl<const W: usize> LaneBatch<W> {
             self.seen.1.clone_from(&self.reach);
         }
         self.lanes.current[n] = self.time.hi;
-        self.lanes.jet(self.level);
-        dispatch(self.level, Round(self));
     }
 
     /// As `Taylor::step_size`, then cut to the time left and for what may hide.
@@ -355,13 +360,19 @@ impl<const W: usize> LaneBatch<W> {
         let mut rounds = 0;
         while self.active.contains(&true) {
             rounds += 1;
-            if rounds % ASK_EVERY == 0 && !handler.goes_on() {
+            if rounds % ASK_EVERY == 0 && !handler.goes_on(steps) {
                 self.active = [false; W];
                 break;
             }
-            self.round();
+            dispatch(self.level, Round(self));
+            let in_use = self.active.iter().filter(|active| **active).count();
+            let early = in_use < W && handler.leaves_early(in_use);
             for lane in 0..W {
                 if !self.active[lane] {
+                    continue;
+                }
+                if early {
+                    self.depart(lane, Leave::Asked, handler);
                     continue;
                 }
                 if self.steps[lane] >= self.most_steps[lane] || self.left.0[lane] <= 0.0 {
@@ -547,7 +558,10 @@ impl<const W: usize> LaneBatch<W> {
     }
 }
 
-impl<const W: usize> Series for Lanes<W> {
+impl<const W: usize> Series for Lanes<W>
+where
+    Count<W>: Vector,
+{
     fn unit(&self, lane: usize) -> f64 {
         self.unit.0[lane]
     }
@@ -580,12 +594,19 @@ impl<const W: usize> Series for Lanes<W> {
     }
 }
 
-/// What is made of the series of all lanes.
-struct Round<'a, const W: usize>(&'a mut LaneBatch<W>);
+/// Jets, step sizes, bounds, ledgers and end states of all lanes, compiled for each instruction set.
+struct Round<'a, const W: usize>(&'a mut LaneBatch<W>)
+where
+    Count<W>: Vector;
 
-impl<const W: usize> Kernel for Round<'_, W> {
+impl<const W: usize> Kernel for Round<'_, W>
+where
+    Count<W>: Vector,
+{
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
+        self.0.begin();
+        self.0.lanes.jet::<FUSED>();
         self.0.step_sizes();
         self.0.audit();
         self.0.residuals();

@@ -1,16 +1,22 @@
 //! Times of W trajectories: unevaluated pairs as in `time`, lane by lane the same bits.
 
-use crate::eval::element::{Element, Wide};
+use crate::eval::element::{Count, Element, Vector, Wide};
 use crate::step::time::Time;
 
 /// Times, one pair per lane.
 #[derive(Clone, Debug)]
-pub(crate) struct Times<const W: usize> {
+pub(crate) struct Times<const W: usize>
+where
+    Count<W>: Vector,
+{
     pub(crate) hi: Wide<W>,
     pub(crate) lo: Wide<W>,
 }
 
-impl<const W: usize> Times<W> {
+impl<const W: usize> Times<W>
+where
+    Count<W>: Vector,
+{
     pub(crate) const ZERO: Times<W> = Times { hi: Wide::ZERO, lo: Wide::ZERO };
 
     #[inline(always)]
@@ -34,7 +40,10 @@ impl<const W: usize> Times<W> {
 
 /// a + b = sum + error exactly, as in `time`.
 #[inline(always)]
-fn two_sum<const W: usize>(a: Wide<W>, b: Wide<W>) -> (Wide<W>, Wide<W>) {
+fn two_sum<const W: usize>(a: Wide<W>, b: Wide<W>) -> (Wide<W>, Wide<W>)
+where
+    Count<W>: Vector,
+{
     let sum = a.zip(b, |a, b| a + b);
     let part = sum.zip(a, |s, a| s - a);
     let rest = a.zip(sum.zip(part, |s, p| s - p), |a, x| a - x);

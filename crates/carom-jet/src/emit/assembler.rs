@@ -5,6 +5,7 @@
 //! that was loaded from or stored to a place stays known until its register is needed for something else, so that code
 //! written as loads and stores runs on registers. What is only *kept* is stored when its register is needed, or never.
 
+use super::listing::{Meant, Operand};
 use std::collections::HashMap;
 
 /// How many doubles an instruction works on.
@@ -15,9 +16,38 @@ pub(crate) enum Width {
     Eight,
 }
 
+impl Width {
+    pub(crate) fn doubles(self) -> usize {
+        match self {
+            Width::One => 1,
+            Width::Four => 4,
+            Width::Eight => 8,
+        }
+    }
+
+    /// Bits of the registers that hold so many.
+    fn register_bits(self) -> u16 {
+        match self {
+            Width::One => 128,
+            Width::Four => 256,
+            Width::Eight => 512,
+        }
+    }
+
+    fn bits(self) -> u16 {
+        64 * self.doubles() as u16
+    }
+}
+
 /// General registers, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct General(pub u8);
+
+impl General {
+    fn operand(self) -> Operand {
+        Operand::General(self.0)
+    }
+}
 
 pub(crate) const RBX: General = General(3);
 pub(crate) const RBP: General = General(5);
@@ -59,9 +89,9 @@ impl Base {
     }
 }
 
-/// A memory operand: base and displacement in bytes.
+/// A memory operand: base and displacement in bytes. Code has 32 bits for displacements; others are refused when it is closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Mem(pub Base, pub i32);
+pub(crate) struct Mem(pub Base, pub i64);
 
 /// Arithmetic on vector registers: x = y ∘ z.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,6 +108,24 @@ pub(crate) enum Op {
     Fused,
     /// x −= y z
     FusedMinus,
+}
+
+impl Op {
+    /// Its name, for one double and for vectors.
+    fn name(self, width: Width) -> &'static str {
+        let [one, many] = match self {
+            Op::Add => ["vaddsd", "vaddpd"],
+            Op::Subtract => ["vsubsd", "vsubpd"],
+            Op::Multiply => ["vmulsd", "vmulpd"],
+            Op::Divide => ["vdivsd", "vdivpd"],
+            Op::Sqrt => ["vsqrtsd", "vsqrtpd"],
+            Op::And => ["vandpd"; 2],
+            Op::Xor => ["vxorpd"; 2],
+            Op::Fused => ["vfmadd231sd", "vfmadd231pd"],
+            Op::FusedMinus => ["vfnmadd231sd", "vfnmadd231pd"],
+        };
+        if width == Width::One { one } else { many }
+    }
 }
 
 /// The second operand.
@@ -105,22 +153,29 @@ pub(crate) struct Assembler {
     vectors: Vec<[i32; 8]>,
     known: HashMap<[i32; 8], usize>,
     reads: Vec<(usize, usize)>,
+    /// Was there a number that 32 bits do not hold?
+    refused: bool,
+    /// What was meant, if that is asked for.
+    meant: Option<Vec<Meant>>,
 }
 
 /// A place in the code to jump back to.
 #[derive(Clone, Copy)]
 pub(crate) struct Label(usize);
 
-/// A forward jump whose target is not known yet.
+/// A forward jump whose target is not known yet: the end of its bytes, and its place in the listing.
 #[must_use]
-pub(crate) struct Jump(usize);
+pub(crate) struct Jump {
+    after: usize,
+    meant: usize,
+}
 
 /// Conditions of jumps, as the low half of their opcode.
 pub(crate) const IF_ZERO: u8 = 4;
 pub(crate) const IF_NOT_ZERO: u8 = 5;
 
 impl Assembler {
-    pub(crate) fn new(width: Width, registers: u8) -> Assembler {
+    pub(crate) fn new(width: Width, registers: u8, listed: bool) -> Assembler {
         Assembler {
             bytes: Vec::new(),
             width,
@@ -131,7 +186,24 @@ impl Assembler {
             vectors: Vec::new(),
             known: HashMap::new(),
             reads: Vec::new(),
+            refused: false,
+            meant: listed.then(Vec::new),
         }
+    }
+
+    /// Writes down the instruction that is encoded next.
+    fn mean(&mut self, name: &'static str, operands: &[Operand]) {
+        let at = self.bytes.len();
+        if let Some(meant) = &mut self.meant {
+            meant.push(Meant { at, name, operands: operands.to_vec() });
+        }
+    }
+
+    /// A number of 32 bits; larger ones are refused.
+    fn number(&mut self, value: i64) {
+        let fits = i32::try_from(value);
+        self.refused |= fits.is_err();
+        self.bytes.extend(fits.unwrap_or(0).to_le_bytes());
     }
 
     /// How many vector registers there are.
@@ -231,41 +303,57 @@ impl Assembler {
     // ---- vector instructions -----------------------------------------------------------------------------
 
     pub(crate) fn load(&mut self, x: u8, place: Mem) {
-        let (prefix, opcode) = if self.width == Width::One { (3, 0x10) } else { (1, 0x28) };
+        let (name, prefix, opcode) =
+            if self.width == Width::One { ("vmovsd", 3, 0x10) } else { ("vmovapd", 1, 0x28) };
+        self.mean(name, &[self.register(x), memory(place, self.width.bits())]);
         self.vector(self.width, 1, prefix, opcode, x, 0, Rm::Memory(place));
     }
 
     pub(crate) fn store(&mut self, place: Mem, x: u8) {
-        let (prefix, opcode) = if self.width == Width::One { (3, 0x11) } else { (1, 0x29) };
+        let (name, prefix, opcode) =
+            if self.width == Width::One { ("vmovsd", 3, 0x11) } else { ("vmovapd", 1, 0x29) };
+        self.mean(name, &[memory(place, self.width.bits()), self.register(x)]);
         self.vector(self.width, 1, prefix, opcode, x, 0, Rm::Memory(place));
     }
 
     /// A vector that need not be aligned.
     pub(crate) fn load_anywhere(&mut self, x: u8, place: Mem) {
+        self.mean("vmovupd", &[self.register(x), memory(place, self.width.bits())]);
         self.vector(self.width, 1, 1, 0x10, x, 0, Rm::Memory(place));
     }
 
     /// One double in every place of eight.
     pub(crate) fn broadcast(&mut self, x: u8, place: Mem) {
+        self.mean("vbroadcastsd", &[Operand::Vector(x, 512), memory(place, 64)]);
         self.vector(Width::Eight, 2, 1, 0x19, x, 0, Rm::Memory(place));
     }
 
+    /// A register at the present width.
+    fn register(&self, x: u8) -> Operand {
+        Operand::Vector(x, self.width.register_bits())
+    }
+
     /// Eight doubles from these places (distances in doubles).
-    pub(crate) fn gather(&mut self, x: u8, base: Base, places: [i32; 8]) {
+    pub(crate) fn gather(&mut self, x: u8, base: Base, places: [i64; 8]) {
         // Indices in ymm1, mask in k1: all set before, cleared by the instruction.
         debug_assert!(x < 16 && x != 1, "an ordinary register, not that of the indices");
+        self.refused |= places.iter().any(|&place| i32::try_from(8 * place).is_err());
+        let places = places.map(|place| place as i32);
         let vector = *self.known.entry(places).or_insert_with(|| {
             self.vectors.push(places);
             self.vectors.len() - 1
         });
-        // vmovdqu ymm1, [rip + …]
+        // Where the constants will be is known when the code is closed.
+        self.mean("vmovdqu", &[Operand::Vector(1, 256), Operand::Place(vector)]);
         self.bytes.extend([0xc5, 0xfe, 0x6f, 0x0d, 0, 0, 0, 0]);
         self.reads.push((self.bytes.len(), vector));
-        // kxnorw k1, k1, k1
+        self.mean("kxnorw", &[Operand::Mask(1); 3]);
         self.bytes.extend([0xc5, 0xf4, 0x46, 0xc9]);
         // Masked instructions wait for what they overwrite; for zero they need not.
+        self.mean("vxorpd", &[Operand::Vector(x, 256); 3]);
         self.vector(Width::Four, 1, 1, 0x57, x, x, Rm::Register(x));
         let base = base.register().0;
+        self.mean("vgatherdpd", &[Operand::Vector(x, 512), Operand::Gathered { base, index: 1 }]);
         let not = |bit: u8| 1 ^ bit & 1;
         self.bytes.extend([
             0x62,
@@ -279,8 +367,8 @@ impl Assembler {
         ]);
     }
 
-    /// Puts the index vectors after the code; `None` when they would be out of reach.
-    pub(crate) fn close(&mut self) -> Option<()> {
+    /// Puts the index vectors after the code; `None` when something was refused or would be out of reach.
+    pub(crate) fn close(&mut self) -> Option<Vec<Meant>> {
         self.bytes.resize(self.bytes.len().next_multiple_of(32), 0);
         let start = self.bytes.len();
         for v in &self.vectors {
@@ -291,13 +379,34 @@ impl Assembler {
             let distance = (start + 32 * vector) as i32 - after as i32;
             self.bytes[after - 4..after].copy_from_slice(&distance.to_le_bytes());
         }
-        Some(())
+        let mut meant = self.meant.take().unwrap_or_default();
+        for read in meant.iter_mut().filter(|meant| meant.name == "vmovdqu") {
+            if let Some(Operand::Place(vector)) = read.operands.last_mut() {
+                *vector = start + 32 * *vector;
+            }
+        }
+        (!self.refused).then_some(meant)
     }
 
     /// x = y ∘ z, or x += y z.
     pub(crate) fn operate(&mut self, op: Op, x: u8, y: u8, z: Rm) {
         let one = self.width == Width::One;
         let prefix = if one { 3 } else { 1 };
+        let bits = match op {
+            Op::And | Op::Xor => self.width.register_bits(),
+            _ => self.width.bits(),
+        };
+        let third = match z {
+            Rm::Register(z) => self.register(z),
+            Rm::Memory(place) => memory(place, bits),
+        };
+        let operands = [self.register(x), self.register(y), third];
+        match op {
+            // Of vectors it has no second operand; that of one double fills what the root does not.
+            Op::Sqrt if one => self.mean(op.name(self.width), &[self.register(x), self.register(x), third]),
+            Op::Sqrt => self.mean(op.name(self.width), &[self.register(x), third]),
+            _ => self.mean(op.name(self.width), &operands),
+        }
         match op {
             Op::Fused => self.vector(self.width, 2, 1, if one { 0xb9 } else { 0xb8 }, x, y, z),
             Op::FusedMinus => self.vector(self.width, 2, 1, if one { 0xbd } else { 0xbc }, x, y, z),
@@ -318,6 +427,7 @@ impl Assembler {
 
     /// x = y
     pub(crate) fn copy(&mut self, x: u8, y: u8) {
+        self.mean("vmovapd", &[self.register(x), self.register(y)]);
         self.vector(self.width, 1, 1, 0x28, x, 0, Rm::Register(y));
     }
 
@@ -356,7 +466,7 @@ impl Assembler {
             Rm::Register(z) => self.bytes.push(0xc0 | (x & 7) << 3 | z & 7),
             Rm::Memory(Mem(base, at)) => {
                 self.bytes.push(0x80 | (x & 7) << 3 | base.register().0 & 7);
-                self.bytes.extend(at.to_le_bytes());
+                self.number(at);
             }
         }
     }
@@ -373,70 +483,85 @@ impl Assembler {
 
     /// to = from
     pub(crate) fn move_general(&mut self, to: General, from: General) {
+        self.mean("mov", &[to.operand(), from.operand()]);
         self.general(0x89, from.0, to);
     }
 
+    /// An operation with a number of 32 bits.
+    fn with_number(&mut self, name: &'static str, [opcode, field]: [u8; 2], of: General, value: i64) {
+        self.mean(name, &[of.operand(), Operand::Number(value)]);
+        self.general(opcode, field, of);
+        self.number(value);
+    }
+
     /// to = value
-    pub(crate) fn set(&mut self, to: General, value: i32) {
-        self.general(0xc7, 0, to);
-        self.bytes.extend(value.to_le_bytes());
+    pub(crate) fn set(&mut self, to: General, value: i64) {
+        self.with_number("mov", [0xc7, 0], to, value);
     }
 
     pub(crate) fn add(&mut self, to: General, from: General) {
+        self.mean("add", &[to.operand(), from.operand()]);
         self.general(0x01, from.0, to);
     }
 
     pub(crate) fn subtract(&mut self, to: General, from: General) {
+        self.mean("sub", &[to.operand(), from.operand()]);
         self.general(0x29, from.0, to);
     }
 
-    pub(crate) fn add_number(&mut self, to: General, value: i32) {
-        self.general(0x81, 0, to);
-        self.bytes.extend(value.to_le_bytes());
+    pub(crate) fn add_number(&mut self, to: General, value: i64) {
+        self.with_number("add", [0x81, 0], to, value);
     }
 
-    pub(crate) fn compare(&mut self, with: General, value: i32) {
-        self.general(0x81, 7, with);
-        self.bytes.extend(value.to_le_bytes());
+    pub(crate) fn compare(&mut self, with: General, value: i64) {
+        self.with_number("cmp", [0x81, 7], with, value);
     }
 
     pub(crate) fn shift_left(&mut self, to: General, by: u8) {
+        self.mean("shl", &[to.operand(), Operand::Number(by.into())]);
         self.general(0xc1, 4, to);
         self.bytes.push(by);
     }
 
     pub(crate) fn shift_right(&mut self, to: General, by: u8) {
+        self.mean("shr", &[to.operand(), Operand::Number(by.into())]);
         self.general(0xc1, 5, to);
         self.bytes.push(by);
     }
 
     /// Exchanges two registers.
     pub(crate) fn exchange(&mut self, a: General, b: General) {
+        self.mean("xchg", &[b.operand(), a.operand()]);
         self.general(0x87, a.0, b);
     }
 
     /// Sets the zero flag from the lowest bits of a register.
-    pub(crate) fn test_bits(&mut self, of: General, bits: i32) {
-        self.general(0xf7, 0, of);
-        self.bytes.extend(bits.to_le_bytes());
+    pub(crate) fn test_bits(&mut self, of: General, bits: i64) {
+        self.with_number("test", [0xf7, 0], of, bits);
     }
 
     /// Counts down; sets the zero flag.
     pub(crate) fn decrement(&mut self, of: General) {
+        self.mean("dec", &[of.operand()]);
         self.general(0xff, 1, of);
     }
 
     pub(crate) fn push(&mut self, of: General) {
+        self.mean("push", &[of.operand()]);
         self.bytes.push(0x50 | of.0);
     }
 
     pub(crate) fn pop(&mut self, of: General) {
+        self.mean("pop", &[of.operand()]);
         self.bytes.push(0x58 | of.0);
     }
 
     /// Clears the upper halves of the vector registers (no penalty for the caller's code) and returns.
     pub(crate) fn finish(&mut self) {
-        self.bytes.extend([0xc5, 0xf8, 0x77, 0xc3]);
+        self.mean("vzeroupper", &[]);
+        self.bytes.extend([0xc5, 0xf8, 0x77]);
+        self.mean("ret", &[]);
+        self.bytes.push(0xc3);
     }
 
     /// A place to jump back to.
@@ -447,26 +572,51 @@ impl Assembler {
 
     /// Jumps back if the condition holds.
     pub(crate) fn jump_back(&mut self, condition: u8, to: Label) {
+        self.mean(jump_name(condition), &[Operand::Place(to.0)]);
         self.bytes.extend([0x0f, 0x80 | condition]);
-        let after = self.bytes.len() as i32 + 4;
-        self.bytes.extend((to.0 as i32 - after).to_le_bytes());
+        let after = self.bytes.len() as i64 + 4;
+        self.number(to.0 as i64 - after);
     }
 
     /// Jumps forward if the condition holds.
     pub(crate) fn jump(&mut self, condition: u8) -> Jump {
+        self.mean(jump_name(condition), &[]);
         self.bytes.extend([0x0f, 0x80 | condition, 0, 0, 0, 0]);
-        Jump(self.bytes.len())
+        self.jumped()
     }
 
     /// Jumps forward.
     pub(crate) fn skip(&mut self) -> Jump {
+        self.mean("jmp", &[]);
         self.bytes.extend([0xe9, 0, 0, 0, 0]);
-        Jump(self.bytes.len())
+        self.jumped()
+    }
+
+    fn jumped(&self) -> Jump {
+        let meant = self.meant.as_ref().map_or(0, |meant| meant.len() - 1);
+        Jump { after: self.bytes.len(), meant }
     }
 
     /// Here a forward jump lands.
     pub(crate) fn land(&mut self, jump: Jump) {
-        let distance = (self.bytes.len() - jump.0) as i32;
-        self.bytes[jump.0 - 4..jump.0].copy_from_slice(&distance.to_le_bytes());
+        let (here, after) = (self.bytes.len(), jump.after);
+        if let Some(meant) = &mut self.meant {
+            meant[jump.meant].operands.push(Operand::Place(here));
+        }
+        let distance = i32::try_from(here - after);
+        self.refused |= distance.is_err();
+        self.bytes[after - 4..after].copy_from_slice(&distance.unwrap_or(0).to_le_bytes());
     }
 }
+
+/// A memory operand as it is listed.
+fn memory(Mem(base, displacement): Mem, bits: u16) -> Operand {
+    Operand::Memory { base: base.register().0, displacement, bits }
+}
+
+fn jump_name(condition: u8) -> &'static str {
+    if condition == IF_ZERO { "je" } else { "jne" }
+}
+
+#[cfg(test)]
+mod tests;

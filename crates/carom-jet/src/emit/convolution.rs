@@ -7,15 +7,15 @@ use crate::ir::tape::Row;
 use std::ops::Range;
 
 /// Accumulators begin after the scratch registers.
-const FIRST_SUM: u8 = 4;
+const FIRST_SUM: u8 = 2;
 
 /// One vector of pairs: byte offsets.
 struct Part {
-    operands: [i32; 2],
-    weights: i32,
-    sums: i32,
+    operands: [i64; 2],
+    weights: i64,
+    sums: i64,
     /// Lower and upper half of sums that are continued.
-    begun: [i32; 2],
+    begun: [i64; 2],
     square: bool,
 }
 
@@ -37,18 +37,25 @@ impl Emitter<'_> {
         self.asm.forget();
     }
 
+    /// Bytes between coefficients, as a power of two: of an octet, or of a vector of lanes.
+    fn coefficient_bits(&self) -> u8 {
+        let bytes = if self.target == Target::Single { 8 * WIDTH } else { self.element };
+        bytes.trailing_zeros() as u8
+    }
+
     /// Low at ⌊k/2⌋, High at k + 1 − ⌊k/2⌋; the number of steps to j = 2 is left in `RBP` (zero flag set when none).
     fn point(&mut self) {
         let (low, high, arena) = (Base::Low.register(), Base::High.register(), Base::Arena.register());
+        let bits = self.coefficient_bits();
         self.asm.move_general(RBP, RBX);
         self.asm.shift_right(RBP, 1);
         self.asm.move_general(low, RBP);
-        self.asm.shift_left(low, 6);
+        self.asm.shift_left(low, bits);
         self.asm.add(low, arena);
         self.asm.move_general(high, RBX);
         self.asm.add_number(high, 1);
         self.asm.subtract(high, RBP);
-        self.asm.shift_left(high, 6);
+        self.asm.shift_left(high, bits);
         self.asm.add(high, arena);
         self.asm.decrement(RBP);
     }
@@ -58,7 +65,7 @@ impl Emitter<'_> {
         let low = Base::Low.register();
         self.asm.move_general(low, RBX);
         self.asm.add_number(low, 1);
-        self.asm.shift_left(low, 5);
+        self.asm.shift_left(low, self.coefficient_bits() - 1);
         self.asm.add(low, Base::Arena.register());
     }
 
@@ -77,8 +84,9 @@ impl Emitter<'_> {
         let none = self.asm.jump(IF_ZERO);
         let again = self.asm.label();
         terms(self);
-        self.asm.add_number(Base::Low.register(), -64);
-        self.asm.add_number(Base::High.register(), 64);
+        let step = 1 << self.coefficient_bits();
+        self.asm.add_number(Base::Low.register(), -step);
+        self.asm.add_number(Base::High.register(), step);
         self.asm.decrement(RBP);
         self.asm.jump_back(IF_NOT_ZERO, again);
         self.asm.land(none);
@@ -101,7 +109,7 @@ impl Emitter<'_> {
         (square.iter().enumerate())
             .flat_map(|(c, &square)| {
                 halves.iter().map(move |half| {
-                    let at = |element: usize| (8 * element + half) as i32;
+                    let at = |element: usize| (8 * element + half) as i64;
                     Part {
                         operands: layout.octets.map(|octets| at(octets + c * layout.stride * WIDTH)),
                         weights: at(layout.pair_weights + c * WIDTH),
@@ -134,7 +142,7 @@ impl Emitter<'_> {
                         for (x, upper, lower) in [(x, b, a), (x + 1, a, b)].into_iter().take(part.halves()) {
                             this.asm.load(0, Mem(Base::High, upper));
                             for order in 0..ORDERS {
-                                let lower = Mem(Base::Low, lower + 64 * order as i32);
+                                let lower = Mem(Base::Low, lower + 64 * order as i64);
                                 this.asm.operate(Do::Fused, x + 2 * order as u8, 0, Rm::Memory(lower));
                             }
                         }
@@ -222,7 +230,7 @@ impl Emitter<'_> {
 
     fn far_group(&mut self, group: &[(usize, u8)], end: u8) {
         let r = self.r;
-        let series = |this: &Self, row: Row| this.place(row).at as i32 * 64;
+        let series = |this: &Self, row: Row| this.place(row).at as i64 * this.element as i64;
         self.far(
             FIRST_SUM..end,
             |this| {
@@ -267,7 +275,7 @@ impl Emitter<'_> {
                 self.asm.operate(Do::Multiply, sum, sum, Rm::Memory(weight));
             }
             self.asm.store(
-                Mem(Base::NextSums, ((self.layout.sums + self.layout.pair(p)) * self.element) as i32),
+                Mem(Base::NextSums, ((self.layout.sums + self.layout.pair(p)) * self.element) as i64),
                 sum,
             );
         }

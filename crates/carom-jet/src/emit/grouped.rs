@@ -97,7 +97,7 @@ impl Emitter<'_> {
     /// Where coefficient k of a row with a series is.
     fn series(&self, row: Row) -> Mem {
         let place = self.place(row);
-        Mem(base(place), 8 * place.at as i32)
+        Mem(base(place), 8 * place.at as i64)
     }
 
     /// x_k = rate_{k−1} τ/k
@@ -211,7 +211,7 @@ impl Emitter<'_> {
         let layout = self.layout;
         let newest = layout.octets.map(|octets| {
             let octet = octets + place * layout.stride;
-            Mem(Base::Octets, 8 * octet as i32 - 64)
+            Mem(Base::Octets, 8 * octet as i64 - 64)
         });
         let near = layout.near.map(|near| Rm::Memory(self.at(near + place)));
         if kind == Kind::Second {
@@ -221,7 +221,7 @@ impl Emitter<'_> {
             }
             return self.asm.operate(Do::Multiply, x, x, near[0]);
         }
-        self.asm.load(x, Mem(Base::Sums, 8 * (layout.sums + place) as i32));
+        self.asm.load(x, Mem(Base::Sums, 8 * (layout.sums + place) as i64));
         for (newest, near) in newest.into_iter().zip(near) {
             self.asm.load(OPERAND, newest);
             self.asm.operate(Do::Fused, x, OPERAND, near);
@@ -240,7 +240,7 @@ impl Emitter<'_> {
                         this.fetch(SUM, &slots);
                     }
                     let octet = layout.octets[side] + c * WIDTH * layout.stride;
-                    this.asm.store(Mem(Base::Octets, 8 * octet as i32), SUM);
+                    this.asm.store(Mem(Base::Octets, 8 * octet as i64), SUM);
                 }
             }
         });
@@ -290,7 +290,7 @@ impl Emitter<'_> {
                 for (side, other) in [1, 0].into_iter().enumerate().take(1 + usize::from(squares.is_empty()))
                 {
                     this.asm
-                        .load(SUM, Mem(Base::Octets, 8 * (layout.octets[other] + at * layout.stride) as i32));
+                        .load(SUM, Mem(Base::Octets, 8 * (layout.octets[other] + at * layout.stride) as i64));
                     this.asm.operate(Do::Multiply, SUM, SUM, Rm::Memory(weights));
                     if !squares.is_empty() {
                         this.asm.operate(Do::Add, SUM, SUM, Rm::Register(SUM));
@@ -361,6 +361,6 @@ fn neighbours(places: &[usize]) -> Option<usize> {
 }
 
 /// Eight indices; the last place is repeated if there are fewer.
-fn indices(places: &[usize]) -> [i32; WIDTH] {
-    std::array::from_fn(|lane| places[lane.min(places.len() - 1)] as i32)
+fn indices(places: &[usize]) -> [i64; WIDTH] {
+    std::array::from_fn(|lane| places[lane.min(places.len() - 1)] as i64)
 }

@@ -3,21 +3,22 @@
 //! One function evaluates order 0 (with interruptions where a function of the standard library is needed), another
 //! all orders from 1 to N: middle orders are one loop over k whose body is unrolled over the operations; far sums are
 //! computed one order ahead, so that the chain from order to order is a few multiply–adds long. The same emitter serves
-//! single trajectories (an element is one double, far sums packed eight pairs to a vector) and ensembles (an element is
-//! eight doubles, one per lane). Large systems have equations of equal form, which are evaluated by eights (AVX-512).
+//! single trajectories (an element is one double, far sums packed eight pairs to an octet) and batches (an element is one
+//! vector of the instruction set: eight doubles or four, one per lane). Large systems have equations of equal form, which are evaluated by eights (AVX-512).
 //! Operations and their order are those of the interpreters: the same bits.
 
 mod assembler;
 mod convolution;
 mod grouped;
+pub(crate) mod listing;
 mod orders;
 mod values;
 
 use crate::ir::layout::{Layout, Place, WIDTH, lane};
 use crate::ir::recurrence::{Recurrence, Weight};
 use crate::ir::tape::{Row, Slot, Tape};
-use crate::simd::Level;
 use assembler::{Assembler, Base, Mem, Width};
+use listing::Meant;
 
 /// Larger code would take longer to make than most runs to run.
 const LARGEST: usize = 1 << 25;
@@ -31,23 +32,66 @@ fn within_reach(elements: usize, bytes: usize) -> bool {
     elements.checked_mul(bytes).is_some_and(|length| i32::try_from(length).is_ok())
 }
 
+/// Where a function begins in a program's bytes: made by the emitter only.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Entry(usize);
+
+impl Entry {
+    /// Bytes from the beginning.
+    pub(crate) fn offset(self) -> usize {
+        self.0
+    }
+}
+
 /// What the evaluation of order 0 does, in sequence.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Segment {
-    /// Call the code at this offset.
-    Code(usize),
+    /// Call the code at this entry.
+    Code(Entry),
     /// Evaluate these instructions of the tape.
     Outside(Vec<u32>),
 }
 
-/// Code bytes with their entries.
+/// The instructions code is made of. Bytes can be made for any of them; only what the processor has is made executable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum InstructionSet {
+    /// AVX-512 F, VL and DQ: 32 registers of eight doubles.
+    Avx512,
+    /// AVX2 and FMA: 16 registers of four doubles.
+    Avx2,
+}
+
+impl InstructionSet {
+    fn width(self) -> Width {
+        match self {
+            InstructionSet::Avx512 => Width::Eight,
+            InstructionSet::Avx2 => Width::Four,
+        }
+    }
+
+    /// Trajectories of a batch side by side: the doubles of a vector.
+    pub(crate) fn lanes(self) -> usize {
+        self.width().doubles()
+    }
+
+    fn registers(self) -> u8 {
+        match self {
+            InstructionSet::Avx512 => 32,
+            InstructionSet::Avx2 => 16,
+        }
+    }
+}
+
+/// Code bytes with their entries; made by [`Program::assemble`] only.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    pub bytes: Vec<u8>,
-    /// Order 0.
-    pub values: Vec<Segment>,
-    /// Orders 1 … N, if there is code for them.
-    pub orders: Option<usize>,
+    bytes: Vec<u8>,
+    set: InstructionSet,
+    values: Vec<Segment>,
+    orders: Option<Entry>,
+    /// Bytes of the arena, and of its elements' vectors.
+    least_bytes: usize,
+    alignment: usize,
 }
 
 /// What the code is for.
@@ -55,7 +99,7 @@ pub(crate) struct Program {
 pub(crate) enum Target {
     /// One trajectory.
     Single,
-    /// Eight at once.
+    /// As many at once as a vector has doubles.
     Lanes,
 }
 
@@ -76,12 +120,36 @@ struct Emitter<'a> {
 }
 
 impl Program {
-    /// Code for a tape; `None` when it would be too large or its memory too large for displacements, or the processor lacks
-    /// what it needs: the interpreters do the same without it.
-    pub(crate) fn assemble(tape: &Tape, layout: &Layout, target: Target, level: Level) -> Option<Program> {
-        let able = level == Level::Avx512 || (level == Level::Avx2 && target == Target::Single);
-        let element = if target == Target::Lanes { 64 } else { 8 };
-        if !able || !within_reach(layout.length, element) {
+    /// Code for a tape; `None` when it would be too large, or its memory too large for displacements: the interpreters do
+    /// the same without it.
+    pub(crate) fn assemble(
+        tape: &Tape,
+        layout: &Layout,
+        target: Target,
+        set: InstructionSet,
+    ) -> Option<Program> {
+        Program::make(tape, layout, target, set, false).map(|(program, _)| program)
+    }
+
+    /// The same with what every instruction is meant to be.
+    fn list(
+        tape: &Tape,
+        layout: &Layout,
+        target: Target,
+        set: InstructionSet,
+    ) -> Option<(Program, Vec<Meant>)> {
+        Program::make(tape, layout, target, set, true)
+    }
+
+    fn make(
+        tape: &Tape,
+        layout: &Layout,
+        target: Target,
+        set: InstructionSet,
+        listed: bool,
+    ) -> Option<(Program, Vec<Meant>)> {
+        let element = if target == Target::Lanes { 8 * set.lanes() } else { 8 };
+        if !within_reach(layout.length, element) {
             return None;
         }
         let r = &tape.recurrence;
@@ -104,15 +172,12 @@ impl Program {
             r,
             layout,
             target,
-            octet: if level == Level::Avx512 { Width::Eight } else { Width::Four },
+            octet: set.width(),
             asm: Assembler::new(
-                if target == Target::Lanes { Width::Eight } else { Width::One },
+                if target == Target::Lanes { set.width() } else { Width::One },
                 // Long code is read from the second-level cache: short instructions then matter more than registers.
-                if level == Level::Avx512 && (target == Target::Lanes || r.classes.is_empty()) {
-                    32
-                } else {
-                    16
-                },
+                if target == Target::Lanes || r.classes.is_empty() { set.registers() } else { 16 },
+                listed,
             ),
             element,
             copies,
@@ -120,15 +185,58 @@ impl Program {
         };
         let values = emitter.values()?;
         let orders = if layout.order >= LEAST_ORDER { emitter.orders() } else { None };
-        emitter.asm.close()?;
-        Some(Program { bytes: emitter.asm.bytes, values, orders })
+        let meant = emitter.asm.close()?;
+        let program = Program {
+            bytes: emitter.asm.bytes,
+            set,
+            values,
+            orders,
+            least_bytes: layout.length * element,
+            alignment: if target == Target::Lanes { element } else { 8 * WIDTH },
+        };
+        Some((program, meant))
+    }
+
+    /// The code.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What it is made of.
+    pub(crate) fn instruction_set(&self) -> InstructionSet {
+        self.set
+    }
+
+    /// Order 0.
+    pub(crate) fn values(&self) -> &[Segment] {
+        &self.values
+    }
+
+    /// Orders 1 … N, if there is code for them.
+    pub(crate) fn orders(&self) -> Option<Entry> {
+        self.orders
+    }
+
+    /// Is it one of the entries?
+    pub(crate) fn owns(&self, entry: Entry) -> bool {
+        self.orders == Some(entry) || self.values.contains(&Segment::Code(entry))
+    }
+
+    /// How long the arena must be.
+    pub(crate) fn least_bytes(&self) -> usize {
+        self.least_bytes
+    }
+
+    /// How it must be aligned.
+    pub(crate) fn alignment(&self) -> usize {
+        self.alignment
     }
 }
 
 impl Emitter<'_> {
     /// An element of the arena.
     fn at(&self, index: usize) -> Mem {
-        Mem(Base::Arena, (index * self.element) as i32)
+        Mem(Base::Arena, (index * self.element) as i64)
     }
 
     fn place(&self, row: Row) -> Place {
@@ -146,14 +254,14 @@ impl Emitter<'_> {
             return self.at(self.layout.slots[row as usize] as usize);
         }
         let place = self.place(row);
-        Mem(base(place), (place.at as usize * self.element) as i32)
+        Mem(base(place), (place.at as usize * self.element) as i64)
     }
 
     /// Coefficient k − 1.
     fn before(&self, row: Row) -> Mem {
         let place = self.place(row);
         debug_assert!(place.step > 0, "what is needed again has a series");
-        Mem(base(place), (place.at as i32 - place.step as i32) * self.element as i32)
+        Mem(base(place), (place.at as i64 - place.step as i64) * self.element as i64)
     }
 
     fn constant(&self, slot: Slot) -> Mem {
@@ -209,13 +317,12 @@ mod tests {
             monitored: vec![],
         };
         let tape = Tape::compile(&dag, &system).unwrap();
-        for (target, level) in
-            [(Target::Single, Level::Avx2), (Target::Single, Level::Avx512), (Target::Lanes, Level::Avx512)]
-        {
+        let sets = [InstructionSet::Avx2, InstructionSet::Avx512];
+        for (target, set) in [Target::Single, Target::Lanes].into_iter().flat_map(|t| sets.map(|s| (t, s))) {
             let mut layout = Layout::new(&tape, 20, target == Target::Single);
-            assert!(Program::assemble(&tape, &layout, target, level).is_some());
+            assert!(Program::assemble(&tape, &layout, target, set).is_some());
             layout.length = 1 << 29;
-            assert!(Program::assemble(&tape, &layout, target, level).is_none());
+            assert!(Program::assemble(&tape, &layout, target, set).is_none());
         }
     }
 }

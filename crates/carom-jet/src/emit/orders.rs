@@ -7,7 +7,7 @@
 //! Order 1 has no pairs, order 2 has a_1 b_1 only (half of the near terms), the far sums of order 3 are empty.
 
 use super::assembler::{Base, IF_NOT_ZERO, Mem, Op as Do, RBP, RBX, Rm, Width};
-use super::{Emitter, LARGEST, Target};
+use super::{Emitter, Entry, LARGEST, Target};
 use crate::ir::layout::{Factored, SCALES, WIDTH};
 use crate::ir::recurrence::{Equation, Scale, Stage};
 use crate::ir::tape::{Row, Value};
@@ -27,10 +27,10 @@ const MANY: usize = 24;
 
 impl Emitter<'_> {
     /// The entry of the code for all orders; `None` when it became too large.
-    pub(crate) fn orders(&mut self) -> Option<usize> {
-        let entry = self.asm.bytes.len();
-        let element = self.element as i32;
-        let order = self.layout.order as i32;
+    pub(crate) fn orders(&mut self) -> Option<Entry> {
+        let entry = Entry(self.asm.bytes.len());
+        let element = self.element as i64;
+        let order = self.layout.order as i64;
         let arena = Base::Arena.register();
         self.asm.forget();
         self.asm.push(RBX);
@@ -53,7 +53,7 @@ impl Emitter<'_> {
         }
         self.advance();
         self.asm.move_general(Base::Sums.register(), arena);
-        self.asm.add_number(Base::Sums.register(), room as i32 * element);
+        self.asm.add_number(Base::Sums.register(), room as i64 * element);
         self.asm.move_general(Base::NextSums.register(), arena);
         self.asm.set(RBX, 3);
         let again = self.asm.label();
@@ -75,21 +75,21 @@ impl Emitter<'_> {
 
     /// k → k + 1
     fn advance(&mut self) {
-        let element = self.element as i32;
+        let element = self.element as i64;
         self.asm.add_number(Base::Series.register(), element);
-        self.asm.add_number(Base::Scale.register(), SCALES as i32 * element);
+        self.asm.add_number(Base::Scale.register(), SCALES as i64 * element);
         if self.target == Target::Single {
             self.asm.add_number(Base::Octets.register(), 64);
         }
         if self.layout.pitch > 0 {
-            self.asm.add_number(Base::State.register(), 8 * self.layout.pitch as i32);
+            self.asm.add_number(Base::State.register(), 8 * self.layout.pitch as i64);
         }
         self.asm.forget();
     }
 
     /// k, 1/k, the coefficient of time or τ/k.
     pub(crate) fn scale(&self, which: usize) -> Mem {
-        Mem(Base::Scale, ((self.layout.scale + which) * self.element) as i32)
+        Mem(Base::Scale, ((self.layout.scale + which) * self.element) as i64)
     }
 
     fn order(&mut self, kind: Kind) {
@@ -212,7 +212,7 @@ impl Emitter<'_> {
             self.asm.operate(Do::Multiply, x, x, near);
             return x;
         }
-        let far = Mem(Base::Sums, ((self.layout.sums + self.layout.pair(p)) * self.element) as i32);
+        let far = Mem(Base::Sums, ((self.layout.sums + self.layout.pair(p)) * self.element) as i64);
         let x = self.asm.own(far, busy);
         if !self.near_in_octets() {
             for (side, newest) in [a, b].into_iter().enumerate().take(2 - usize::from(pair.is_square())) {
@@ -267,7 +267,7 @@ impl Emitter<'_> {
         if kind != Kind::Last {
             for i in 0..self.copies[row as usize].len() {
                 let at = self.copies[row as usize][i];
-                self.asm.store(Mem(Base::Octets, at as i32), x);
+                self.asm.store(Mem(Base::Octets, at as i64), x);
             }
         }
     }
@@ -332,7 +332,7 @@ impl Emitter<'_> {
         let (layout, stride) = (self.layout, self.layout.stride);
         let halves: &[usize] = if self.octet == Width::Eight { &[0] } else { &[0, 32] };
         for (c, half) in (0..pairs.div_ceil(WIDTH)).flat_map(|c| halves.iter().map(move |h| (c, *h))) {
-            let at = |index: usize| (8 * index + half) as i32;
+            let at = |index: usize| (8 * index + half) as i64;
             let sum = Mem(Base::Sums, at(layout.sums + c * WIDTH));
             self.asm.load(0, sum);
             for (octets, near) in layout.octets.into_iter().zip(layout.near) {

@@ -54,16 +54,49 @@ impl Element for f64 {
     }
 }
 
-/// One double per lane. Aligned, because split cache lines cost 1.6 times.
+/// So many doubles side by side.
+pub(crate) struct Count<const W: usize>;
+
+/// Numbers of doubles that are a vector: they are aligned to their size, because split cache lines cost 1.6 times and code
+/// loads whole vectors.
+pub(crate) trait Vector {
+    /// Something without size, aligned as the vector is.
+    type Alignment: Copy + PartialEq + std::fmt::Debug + Send + Sync;
+}
+
 #[derive(Clone, Copy, PartialEq, Debug)]
-#[repr(C, align(64))]
-pub(crate) struct Wide<const W: usize>(pub [f64; W]);
+#[repr(align(32))]
+pub(crate) struct To32;
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(align(64))]
+pub(crate) struct To64;
+
+impl Vector for Count<4> {
+    type Alignment = To32;
+}
+impl Vector for Count<8> {
+    type Alignment = To64;
+}
+
+/// One double per lane.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
+pub(crate) struct Wide<const W: usize>(pub [f64; W], [<Count<W> as Vector>::Alignment; 0])
+where
+    Count<W>: Vector;
 
 /// Eight doubles: one AVX-512 register, or two AVX registers.
 pub(crate) type Octet = Wide<8>;
 
-impl<const W: usize> Wide<W> {
-    pub(crate) const ZERO: Wide<W> = Wide([0.0; W]);
+impl<const W: usize> Wide<W>
+where
+    Count<W>: Vector,
+{
+    pub(crate) const ZERO: Wide<W> = Wide::new([0.0; W]);
+
+    pub(crate) const fn new(lanes: [f64; W]) -> Wide<W> {
+        Wide(lanes, [])
+    }
 
     #[inline(always)]
     pub(crate) fn map(self, f: impl Fn(f64) -> f64) -> Self {
@@ -76,10 +109,13 @@ impl<const W: usize> Wide<W> {
     }
 }
 
-impl<const W: usize> Element for Wide<W> {
+impl<const W: usize> Element for Wide<W>
+where
+    Count<W>: Vector,
+{
     #[inline(always)]
     fn splat(x: f64) -> Self {
-        Wide([x; W])
+        Wide::new([x; W])
     }
     #[inline(always)]
     fn zip(self, o: Self, f: impl Fn(f64, f64) -> f64) -> Self {

@@ -3,7 +3,7 @@
 use crate::eval::single::Packed;
 use crate::ir::system::Singular;
 use crate::ir::tape::{Tape, Value};
-use crate::simd::{Instructions, Level};
+use crate::simd::Level;
 use crate::step::extent::Extent;
 use crate::step::taylor::{Coefficients, powers};
 use crate::step::time::Time;
@@ -32,15 +32,21 @@ impl Flow {
 
     /// The same flow without machine code: slower, and the same bits.
     #[must_use]
-    pub fn interpreted(mut self) -> Flow {
-        self.packed.without_code();
+    pub fn interpreted(self) -> Flow {
+        let level = self.level().interpreted();
+        self.with(level)
+    }
+
+    /// The same flow with these instructions: the same bits, if the arithmetic is the same.
+    #[must_use]
+    pub fn with(mut self, level: Level) -> Flow {
+        self.packed.set_level(level);
         self
     }
 
-    /// The same flow with these instructions, the same bits; `None` when the processor does not have them.
-    pub fn with(mut self, instructions: Instructions) -> Option<Flow> {
-        self.packed.set_level(Level::of(instructions)?);
-        Some(self)
+    /// The instructions in use.
+    pub fn level(&self) -> Level {
+        self.packed.level()
     }
 
     /// The tape.

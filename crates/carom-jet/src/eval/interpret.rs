@@ -1,8 +1,8 @@
 //! Orders k ≥ 1 by reading the recurrence: for processors without code, and for systems whose code would be too large.
 //! One text for single trajectories and for lanes.
 
-use crate::eval::element::{Element, Octet, Wide};
-use crate::ir::layout::{HALF, Layout, SCALES, WIDTH, weigh};
+use crate::eval::element::{Element, Octet};
+use crate::ir::layout::{HALF, Layout, SCALES, weigh};
 use crate::ir::recurrence::{Scale, Stage, Weight};
 use crate::ir::tape::{Row, Tape, Value};
 use crate::simd::Kernel;
@@ -114,9 +114,9 @@ pub(crate) fn order<const FUSED: bool, const NEAR: bool, T: Element>(
 
 /// Σ a_j b_{k−j} over 1 < j < k − 1, from the middle outwards.
 #[inline(always)]
-pub(crate) fn far_sum<const FUSED: bool, const W: usize>(a: &[Wide<W>], b: &[Wide<W>], k: usize) -> Wide<W> {
+pub(crate) fn far_sum<const FUSED: bool, T: Element>(a: &[T], b: &[T], k: usize) -> T {
     let middle = (k - 1) / 2;
-    let (mut low, mut high) = (Wide::ZERO, Wide::ZERO);
+    let (mut low, mut high) = (T::splat(0.0), T::splat(0.0));
     for j in (2..=middle).rev() {
         low = low.plus_product::<FUSED>(a[j], b[k - j]);
         high = high.plus_product::<FUSED>(a[k - j], b[j]);
@@ -142,7 +142,7 @@ impl Kernel for Sums<'_> {
         for (c, sum) in self.sums.iter_mut().enumerate() {
             let range = c * self.stride..(c + 1) * self.stride;
             let (a, b) = (&self.a[range.clone()], &self.b[range]);
-            let far = far_sum::<FUSED, WIDTH>(a, b, self.k).times(self.weights[c]);
+            let far = far_sum::<FUSED, Octet>(a, b, self.k).times(self.weights[c]);
             *sum = far
                 .plus_product::<FUSED>(a[self.k - 1], self.near[0][c])
                 .plus_product::<FUSED>(b[self.k - 1], self.near[1][c]);

@@ -11,7 +11,7 @@
 // Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
 #![allow(clippy::needless_range_loop)]
 
-use crate::eval::element::{Octet, Wide};
+use crate::eval::element::{Count, Octet, Vector, Wide};
 use crate::simd::Kernel;
 
 /// Arguments up to this size take the fast way: n < 2²⁰.
@@ -104,7 +104,10 @@ impl Kernel for SinCos<'_> {
 
 /// As [`sin_cos`], lane by lane.
 #[inline(always)]
-pub(crate) fn sin_cos_wide<const W: usize>(x: &Wide<W>, sin: &mut Wide<W>, cos: &mut Wide<W>) {
+pub(crate) fn sin_cos_wide<const W: usize>(x: &Wide<W>, sin: &mut Wide<W>, cos: &mut Wide<W>)
+where
+    Count<W>: Vector,
+{
     let mut near = true;
     for i in 0..W {
         (sin.0[i], cos.0[i]) = reduced(x.0[i]);

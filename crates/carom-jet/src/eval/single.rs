@@ -83,20 +83,20 @@ impl Packed {
         self.code = None;
     }
 
-    /// Uses the interpreter although code could be used.
-    pub(crate) fn without_code(&mut self) {
-        self.code = Some(None);
+    /// The instructions in use.
+    pub(crate) fn level(&self) -> Level {
+        self.level
     }
 
     /// Calls `f` with the tape's code for this order; it is made by the first workspace that needs it.
-    fn with_code(&mut self, tape: &Tape, f: impl FnOnce(&mut Self, &Code, &Program) -> bool) -> bool {
+    fn with_code(&mut self, tape: &Tape, f: impl FnOnce(&mut Self, &Code) -> bool) -> bool {
         let code = self.code.take().unwrap_or_else(|| {
             tape.code((self.layout.order, Target::Single, self.level), || {
-                let program = Program::assemble(tape, &self.layout, Target::Single, self.level)?;
-                Code::new(&program.bytes, self.arena.len()).map(|code| (code, program))
+                let program = Program::assemble(tape, &self.layout, Target::Single, self.level.code()?)?;
+                Code::new(program, self.level)
             })
         });
-        let done = code.as_ref().is_some_and(|code| f(self, &code.0, &code.1));
+        let done = code.as_ref().is_some_and(|code| f(self, code));
         self.code = Some(code);
         done
     }
@@ -159,7 +159,7 @@ impl Packed {
     /// Order 0 at a point.
     pub(crate) fn values(&mut self, tape: &Tape, time: f64, state: &[f64]) -> Result<(), Singular> {
         self.enter(tape, time, state);
-        if self.with_code(tape, |this, code, program| this.run_values(tape, &program.values, code)) {
+        if self.with_code(tape, |this, code| this.run_values(tape, code)) {
             return Ok(());
         }
         order_zero::values(tape, &self.layout, flat_mut(&mut self.arena), &mut self.factors)
@@ -168,10 +168,8 @@ impl Packed {
     /// All orders at a point.
     pub(crate) fn jet(&mut self, tape: &Tape, time: f64, state: &[f64]) -> Result<(), Singular> {
         self.enter(tape, time, state);
-        let done = self.with_code(tape, |this, code, program| {
-            program.orders.is_some()
-                && this.run_values(tape, &program.values, code)
-                && this.run_orders(program, code)
+        let done = self.with_code(tape, |this, code| {
+            code.program().orders().is_some() && this.run_values(tape, code) && this.run_orders(code)
         });
         if done {
             return Ok(());
@@ -185,7 +183,7 @@ impl Packed {
     pub(crate) fn expand(&mut self, tape: &Tape, time: f64, state: &[f64]) -> Result<(), Singular> {
         if !self.coded {
             self.interpret(tape);
-        } else if !self.with_code(tape, |this, code, program| this.run_orders(program, code)) {
+        } else if !self.with_code(tape, |this, code| this.run_orders(code)) {
             // The values came from code, but for the orders there is none.
             return self.jet(tape, time, state);
         }
@@ -193,9 +191,9 @@ impl Packed {
     }
 
     /// Orders 1 and above by code; false when there is none.
-    fn run_orders(&mut self, program: &Program, code: &Code) -> bool {
-        program.orders.is_some_and(|orders| {
-            code.call(orders, &mut self.arena);
+    fn run_orders(&mut self, code: &Code) -> bool {
+        code.program().orders().is_some_and(|orders| {
+            code.run(orders, &mut self.arena);
             true
         })
     }
@@ -236,10 +234,10 @@ impl Packed {
     }
 
     /// Order 0 by code; false when a symmetric block needs pivoting, or a block is singular.
-    fn run_values(&mut self, tape: &Tape, segments: &[Segment], code: &Code) -> bool {
-        for segment in segments {
+    fn run_values(&mut self, tape: &Tape, code: &Code) -> bool {
+        for segment in code.program().values() {
             match segment {
-                Segment::Code(at) => code.call(*at, &mut self.arena),
+                Segment::Code(entry) => code.run(*entry, &mut self.arena),
                 Segment::Outside(ops) => {
                     if !self.outside(tape, ops) {
                         return false;

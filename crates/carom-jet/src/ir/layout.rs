@@ -159,10 +159,13 @@ impl Layout {
                 length += stride;
             }
         }
+        // Octets of a single trajectory are aligned. Lanes are vectors anyway; series whose distance is not a power of two do
+        // not compete for the same lines of the cache.
+        let unit = if packed { WIDTH } else { 1 };
         let mut region = |elements: usize| {
-            length = length.next_multiple_of(WIDTH);
+            length = length.next_multiple_of(unit);
             let at = length;
-            length += elements.next_multiple_of(WIDTH);
+            length += elements.next_multiple_of(unit);
             at
         };
         let octets =

@@ -16,10 +16,10 @@
 //! Solve      M_0 x_k = b_k − Σ_{j≥1} M_j x_{k−j}
 //! ```
 
-use crate::emit::{Program, Target};
+use crate::emit::Target;
 use crate::ir::elimination::Elimination;
 use crate::ir::lower::lower;
-use crate::ir::recurrence::Recurrence;
+use crate::ir::recurrence::{Pair, Recurrence, Stage};
 use crate::ir::system::{CompileError, System};
 use crate::simd::{Code, Level};
 use crate::values::Operation;
@@ -139,7 +139,7 @@ pub struct Tape {
 pub(crate) type CodeKey = (usize, Target, Level);
 
 /// Code of one order, or `None` where there can be none.
-pub(crate) type MachineCode = Option<Arc<(Code, Program)>>;
+pub(crate) type MachineCode = Option<Arc<Code>>;
 
 impl Tape {
     /// Compiles a system.
@@ -192,7 +192,7 @@ impl Tape {
     }
 
     /// The code for an order, a target and instructions; `make` is called once.
-    pub(crate) fn code(&self, key: CodeKey, make: impl FnOnce() -> Option<(Code, Program)>) -> MachineCode {
+    pub(crate) fn code(&self, key: CodeKey, make: impl FnOnce() -> Option<Code>) -> MachineCode {
         let mut codes = self.codes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((_, code)) = codes.iter().find(|(k, _)| *k == key) {
             return code.clone();
@@ -225,6 +225,37 @@ impl Tape {
     /// Names of the rows of a block, for messages.
     pub fn block_names(&self, block: usize) -> &[String] {
         &self.blocks[block].names
+    }
+
+    /// Multiplications, additions and fused operations (each counts once) of orders 1 … `order`: what a batch does per step and
+    /// trajectory in its series, as the recurrence asks for it.
+    pub fn multiply_adds(&self, order: usize) -> u64 {
+        let r = &self.recurrence;
+        let solve = |block: &Block| {
+            let n = block.size;
+            block.elimination.as_ref().map_or(n * (n - 1), |e| 2 * e.columns.len()) + n
+        };
+        let convolution = |k: usize, pair: &Pair| match (k, pair.is_square()) {
+            (..=1, _) => 0,
+            (2, _) => 1,
+            // Both halves of a square's sum are the same; then the weight, and the terms with the newest coefficient.
+            (_, true) => (k - 1) / 2 + 2,
+            (_, false) => k - 3 + 4,
+        };
+        let orders = (1..=order).map(|k| {
+            let last = k == order;
+            let stages = if last { r.last_stages } else { r.stages.len() };
+            let pairs = if last { r.last_pairs } else { r.pairs.len() };
+            let edges: usize = r.stages[..stages]
+                .iter()
+                .map(|stage| match stage {
+                    Stage::Equations(range) => r.equations[range.clone()].iter().map(|e| e.edges.len()).sum(),
+                    Stage::Solve { block, .. } => solve(&self.blocks[*block as usize]),
+                })
+                .sum();
+            self.dimension + edges + r.pairs[..pairs].iter().map(|pair| convolution(k, pair)).sum::<usize>()
+        });
+        orders.sum::<usize>() as u64
     }
 
     /// Number of instructions, and of convolutions (multiplications of series) per order among them.

@@ -10,6 +10,7 @@
 use crate::eval::flow::{Flow, horner};
 use crate::ir::system::Singular;
 use crate::ir::tape::Tape;
+use crate::simd::Level;
 use crate::step::time::Time;
 use std::sync::Arc;
 
@@ -48,6 +49,13 @@ impl Rk4 {
             states: vec![0.0; n * QUINTIC],
             watched: vec![0.0; w * QUINTIC],
         }
+    }
+
+    /// The same with these instructions; see [`Flow::with`].
+    #[must_use]
+    pub fn with(mut self, level: Level) -> Rk4 {
+        (self.start, self.end) = (self.start.with(level), self.end.with(level));
+        self
     }
 
     /// Sets the parameters.

@@ -1,0 +1,117 @@
+//! Every instruction the assembler knows, read back by another disassembler.
+
+use super::*;
+
+#[path = "../../../tests/disassembly/mod.rs"]
+mod disassembly;
+
+const OPS: [Op; 9] =
+    [Op::Add, Op::Subtract, Op::Multiply, Op::Divide, Op::Sqrt, Op::And, Op::Xor, Op::Fused, Op::FusedMinus];
+const BASES: [Base; 9] = [
+    Base::Arena,
+    Base::Series,
+    Base::Octets,
+    Base::State,
+    Base::Scale,
+    Base::Sums,
+    Base::NextSums,
+    Base::Low,
+    Base::High,
+];
+
+#[test]
+fn every_vector_instruction_with_every_kind_of_operand_is_what_was_meant() {
+    for (width, registers) in
+        [(Width::One, 16), (Width::Four, 16), (Width::One, 32), (Width::Four, 32), (Width::Eight, 32)]
+    {
+        let mut asm = Assembler::new(width, registers, true);
+        let chosen: Vec<u8> =
+            [0, 1, 7, 8, 15, 16, 23, 24, 31].into_iter().filter(|x| *x < registers).collect();
+        let places =
+            BASES.into_iter().flat_map(|base| [0, 64, -64, i64::from(i32::MAX)].map(|at| Mem(base, at)));
+        for place in places {
+            for &x in &chosen {
+                asm.load(x, place);
+                asm.store(place, x);
+                OPS.into_iter().for_each(|op| asm.operate(op, x, chosen[1], Rm::Memory(place)));
+                if width != Width::One {
+                    asm.load_anywhere(x, place);
+                }
+                if width == Width::Eight {
+                    asm.broadcast(x, place);
+                }
+            }
+        }
+        for &x in &chosen {
+            for &y in &chosen {
+                asm.copy(x, y);
+                for &z in &chosen {
+                    OPS.into_iter().for_each(|op| asm.operate(op, x, y, Rm::Register(z)));
+                }
+            }
+        }
+        if width == Width::Eight {
+            for base in BASES {
+                [0, 2, 15].into_iter().for_each(|x| asm.gather(x, base, [0, 1, 2, 3, 4, 5, 6, 1 << 27]));
+            }
+        }
+        asm.finish();
+        let meant = asm.close().unwrap();
+        disassembly::compare(
+            &format!("{width:?}, {registers} registers"),
+            &asm.bytes,
+            &meant,
+            registers == 32,
+        );
+    }
+}
+
+#[test]
+fn general_instructions_and_jumps_are_what_was_meant() {
+    let mut asm = Assembler::new(Width::One, 16, true);
+    let all = [RBX, RBP].into_iter().chain(BASES.map(Base::register));
+    let forward = asm.jump(IF_ZERO);
+    let back = asm.label();
+    for (of, other) in all.clone().flat_map(|a| all.clone().map(move |b| (a, b))) {
+        asm.move_general(of, other);
+        asm.add(of, other);
+        asm.subtract(of, other);
+        asm.exchange(of, other);
+        asm.set(of, -5);
+        asm.add_number(of, i64::from(i32::MIN));
+        asm.compare(of, 24);
+        asm.shift_left(of, 6);
+        asm.shift_right(of, 1);
+        asm.test_bits(of, 1);
+        asm.decrement(of);
+    }
+    asm.push(RBX);
+    asm.push(RBP);
+    asm.jump_back(IF_NOT_ZERO, back);
+    let skip = asm.skip();
+    asm.land(forward);
+    asm.pop(RBP);
+    asm.land(skip);
+    asm.pop(RBX);
+    asm.finish();
+    let meant = asm.close().unwrap();
+    disassembly::compare("general", &asm.bytes, &meant, false);
+}
+
+#[test]
+fn displacements_and_numbers_beyond_32_bits_are_refused() {
+    type Emit = fn(&mut Assembler);
+    let emit: [(Emit, bool); 6] = [
+        (|asm| asm.load(0, Mem(Base::Arena, i64::from(i32::MAX))), true),
+        (|asm| asm.load(0, Mem(Base::Arena, i64::from(i32::MAX) + 1)), false),
+        (|asm| asm.operate(Op::Add, 0, 0, Rm::Memory(Mem(Base::Series, i64::from(i32::MIN) - 1))), false),
+        (|asm| asm.add_number(RBX, 1 << 31), false),
+        (|asm| asm.gather(2, Base::Arena, [0, 0, 0, 0, 0, 0, 0, 1 << 28]), false),
+        (|asm| asm.gather(2, Base::Arena, [0, 0, 0, 0, 0, 0, 0, (1 << 28) - 1]), true),
+    ];
+    for (i, (emit, fine)) in emit.into_iter().enumerate() {
+        let mut asm = Assembler::new(Width::Eight, 32, false);
+        emit(&mut asm);
+        assert_eq!(asm.close().is_some(), fine, "case {i}");
+    }
+}
