@@ -46,6 +46,11 @@ fn head(text: &str) -> String {
             _ => {}
         }
     }
+    let constant =
+        text.trim_start().starts_with("pub const ") && !text.trim_start().starts_with("pub const fn");
+    if constant {
+        end = text.find(" = ").unwrap_or(end);
+    }
     let words: Vec<&str> = text[..end].split_whitespace().collect();
     words.join(" ").replace("( ", "(").replace(", )", ")").replace(" )", ")")
 }
