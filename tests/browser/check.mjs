@@ -33,12 +33,42 @@ const colours = (page, id) => page.evaluate((id) => {
 /** The numbers of the table, as written into the page. */
 const numbers = (page) => page.$$eval("td.value", (cells) => Object.fromEntries(cells.map((c) => [c.dataset.name, c.dataset.value])));
 
+/** Plots answer the pointer: a tooltip with the numbers under it, a part enlarged by dragging, everything again by a double click. */
+async function handle(page, say) {
+  const box = await page.locator("#plots").boundingBox(), view = () => page.evaluate(() => window.carom.view), y = box.y + 70;
+  const whole = await view();
+  if (!(whole.to > whole.from) || (await page.evaluate(() => window.carom.knots)) < 3) return;
+  await page.mouse.move(box.x + box.width * 0.5, y);
+  say(await page.locator("#tip").isVisible(), "no numbers under the pointer");
+  const shown = await page.$eval("#tip div:first-child span:last-child", (e) => Number(e.textContent.replace("−", "-")));
+  say(shown >= whole.from - 1e-6 && shown <= whole.to + 1e-6, `the pointer is at t = ${shown}`);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.7, y, { steps: 3 });
+  await page.mouse.up();
+  const part = await view();
+  say(part.to - part.from < 0.5 * (whole.to - whole.from) && part.from > whole.from, "dragging does not enlarge");
+  await page.mouse.dblclick(box.x + box.width * 0.5, y);
+  const again = await view();
+  say(Math.abs(again.from - whole.from) + Math.abs(again.to - whole.to) <= 1e-9 * (whole.to - whole.from), "a double click does not show everything");
+  await page.keyboard.press("+");
+  const closer = await view();
+  say(closer.to - closer.from < 0.6 * (whole.to - whole.from), "+ does not enlarge");
+  await page.keyboard.press("0");
+  await page.mouse.move(1, 1);
+  for (const canvas of await page.$$("#planes canvas")) {
+    const seen = await canvas.evaluate((c) => new Set(new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer)).size);
+    say(seen > 3, "a plane is blank");
+  }
+}
+
 async function check(file) {
   const wrong = [];
   const say = (ok, text) => { if (!ok) wrong.push(text); };
   const { page, problems } = await open(file, 1280, 900);
-  say((await colours(page, "stage")) > 3, "the stage is blank");
+  const drawn = await page.evaluate(() => !document.body.classList.contains("plots-only"));
+  if (drawn) say((await colours(page, "stage")) > 3, "the stage is blank");
   say((await colours(page, "plots")) > 3, "the plots are blank");
+  await handle(page, say);
 
   // Numbers at samples and impacts are those of the run.
   const json = join(directory, file.replace(/\.html$/, ".json"));
@@ -78,11 +108,20 @@ async function check(file) {
 
   // The picture moves when the motion does.
   const image = () => page.$eval("#stage", (c) => c.toDataURL());
+  if (drawn && (await page.evaluate(() => document.getElementById("stage").style.cursor === "grab"))) {
+    // In space the mouse turns the picture.
+    const before = await image(), b = await page.locator("#stage").boundingBox();
+    await page.mouse.move(b.x + 100, b.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(b.x + 180, b.y + 130, { steps: 4 });
+    await page.mouse.up();
+    say(before !== (await image()), "the mouse does not turn the picture");
+  }
   await page.evaluate(() => window.carom.seekKnot(0));
   const start = await image();
   await page.evaluate(() => window.carom.seekKnot(Math.floor(window.carom.knots * 0.37)));
   const moves = await page.evaluate(() => window.carom.columns.some((c) => !c.name.includes(".") && Math.abs(c.values[0] - c.values[Math.floor(window.carom.knots * 0.37)]) > 1e-6));
-  if (moves) say(start !== (await image()), "the picture does not move");
+  if (moves && drawn) say(start !== (await image()), "the picture does not move");
 
   // Playing by keyboard, and every control reachable by Tab.
   await page.evaluate(() => window.carom.seekKnot(0));
@@ -91,17 +130,17 @@ async function check(file) {
   say(await page.evaluate(() => window.carom.knots < 2 || window.carom.time > window.carom.times[0]), "the space bar does not play");
   await page.evaluate(() => window.carom.pause());
   const reached = new Set();
-  for (let i = 0; i < 9; i++) {
+  for (let i = 0; i < 12; i++) {
     await page.keyboard.press("Tab");
     reached.add(await page.evaluate(() => document.activeElement.id));
   }
-  for (const id of ["stage", "play", "scrub", "speed", "theme"]) say(reached.has(id), `#${id} is not reachable by Tab`);
+  for (const id of [...(drawn ? ["stage"] : []), "play", "scrub", "speed", "theme", "closer", "farther"]) say(reached.has(id), `#${id} is not reachable by Tab`);
   await page.close();
 
   const small = await open(file, 390, 800);
   const width = await small.page.evaluate(() => document.documentElement.scrollWidth);
   say(width <= 390, `scrolls sideways at 390 px (${width} px)`);
-  say((await colours(small.page, "stage")) > 3, "the stage is blank at 390 px");
+  if (drawn) say((await colours(small.page, "stage")) > 3, "the stage is blank at 390 px");
   await small.page.close();
 
   for (const p of [...problems, ...small.problems]) wrong.push("console: " + p);

@@ -195,9 +195,14 @@ pub struct Show {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
 
-    /// What to plot: "theta1,theta2", "theta2' vs theta2", energy; may be repeated, one panel each
+    /// What to plot: "theta1,theta2", "theta2' vs theta2", energy, view; may be repeated, one panel each
     #[arg(long, value_name = "SIGNALS")]
     pub plot: Vec<String>,
+
+    /// One more run to compare with: parameters, start values and entries of the run table, as "g=1.62" or
+    /// "method=rk4,step=0.01"; may be repeated, one run each
+    #[arg(long, value_name = "CHANGES", allow_hyphen_values = true)]
+    pub compare: Vec<String>,
 
     /// Dark colours
     #[arg(long)]

@@ -13,6 +13,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// A draft and the problems met while making it.
+#[derive(Clone)]
 pub struct Loaded {
     /// What the file says, options applied.
     pub draft: Draft,

@@ -6,6 +6,7 @@
 mod args;
 mod check;
 mod cite;
+mod compare;
 mod derive;
 mod failure;
 mod film;

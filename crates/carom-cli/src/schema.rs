@@ -299,6 +299,28 @@ fn shape(shape: Shape) -> Value {
             "type": "array",
             "items": { "type": "array", "items": { "$ref": "#/definitions/point" }, "minItems": 2, "maxItems": 2 }
         }),
+        Shape::Corners => json!({
+            "type": "array",
+            "items": { "type": "array", "items": formula(), "minItems": 2, "maxItems": 2 },
+            "minItems": 3
+        }),
+        Shape::Circles => json!({
+            "type": "array",
+            "items": {
+                "type": "array",
+                "items": [
+                    { "$ref": "#/definitions/point" },
+                    formula(),
+                    { "type": "array", "items": formula(), "minItems": 3, "maxItems": 3 }
+                ],
+                "minItems": 2,
+                "maxItems": 3
+            }
+        }),
+        Shape::Polygons => json!({
+            "type": "array",
+            "items": { "type": "array", "items": { "$ref": "#/definitions/point" }, "minItems": 3 }
+        }),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `carom show`: a motion as a picture.
 
 use crate::args::Show;
+use crate::compare;
 use crate::failure::Failure;
 use crate::film::{mp4, need_ffmpeg};
 use crate::load::{self, load};
@@ -31,6 +32,11 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
     let output = output.as_str();
     let form = form(output, &FORMS)?;
     write::probe(output)?;
+    if !args.compare.is_empty() && matches!(form, Form::Gif | Form::Mp4) {
+        return Err(Failure::wrong(
+            "--compare draws curves, and a film has none\n  hint: write .svg, .png or .html",
+        ));
+    }
     if form == Form::Mp4 {
         need_ffmpeg()?;
     }
@@ -38,6 +44,7 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
     loaded.simulate(&args.simulate);
     let at = loaded.samples(&args.samples);
     let (file, level) = (loaded.file.clone(), loaded.level);
+    let original = loaded.clone();
     let model = loaded.check(args.model.quiet)?;
     let mut options = Options::of(&model);
     let prepared = prepare(model, &file, level)?;
@@ -64,6 +71,7 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
         let warnings: Vec<Diagnostic> = motion.warnings.iter().map(Diagnostic::warning).collect();
         load::report(&warnings, &file, false);
     }
+    let others = compare::runs(args, &original, &motion)?;
     let theme = if args.dark { Theme::Dark } else { Theme::Light };
     let style = plot::Style { theme, ..plot::Style::default() };
     let wrong = |problems: Vec<Diagnostic>| {
@@ -72,12 +80,20 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
     };
     let mechanics = &prepared.mechanics;
     let text = |text: String| write::file(output, text.as_bytes());
+    let runs: Vec<plot::Run<'_>> = others.iter().map(compare::Other::run).collect();
     match form {
+        Form::Svg if !runs.is_empty() => {
+            text(plot::compared_svg(mechanics, &motion, &runs, &args.plot, style).map_err(wrong)?)?;
+        }
+        Form::Png if !runs.is_empty() => {
+            let bytes = plot::compared_png(mechanics, &motion, &runs, &args.plot, style).map_err(wrong)?;
+            write::file(output, &bytes)?;
+        }
         Form::Svg => text(plot::svg(mechanics, &motion, &args.plot, style).map_err(wrong)?)?,
         Form::Png => {
             write::file(output, &plot::png(mechanics, &motion, &args.plot, style).map_err(wrong)?)?;
         }
-        Form::Html => text(page::html(mechanics, &motion, &args.plot).map_err(wrong)?)?,
+        Form::Html => text(page::compared(mechanics, &motion, &runs, &args.plot).map_err(wrong)?)?,
         Form::Gif => {
             let style = film::Style { theme, ..film::Style::gif() };
             let film = film::Film::new(mechanics, &motion, style).map_err(wrong)?;
@@ -90,6 +106,12 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
     }
     if !args.model.quiet {
         terminal::say(&format!("wrote {output}"));
+        if form == Form::Html
+            && let Err(problems) = carom_show::view::scene(&mut mechanics.clone())
+        {
+            let hint = problems.into_iter().find_map(|p| p.hint).unwrap_or_default();
+            terminal::say(&format!("plots only: the model does not say where things are\n  hint: {hint}"));
+        }
         if !motion.stop.reason.is_complete() {
             let detail = motion.stop.detail.as_deref().map(|d| format!(": {d}")).unwrap_or_default();
             let (time, reason) = (motion.stop.time, motion.stop.reason.name());

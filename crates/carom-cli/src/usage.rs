@@ -225,6 +225,10 @@ const OPTIONS: &[Words] = &[
         say: "--plot \"theta1,theta2\" or --plot \"theta' vs theta\" says what is plotted (carom show)",
     },
     Words {
+        words: &["with-run", "versus", "vs", "overlay", "against", "and"],
+        say: "--compare \"g=1.62\" adds a run to compare with (carom show)",
+    },
+    Words {
         words: &["theme", "light", "night", "style", "color", "colour"],
         say: "--dark gives dark colours (carom show); light is the default",
     },
@@ -439,7 +443,8 @@ fn left_over(word: &str, command: &Command) -> String {
         } else if word.parse::<f64>().is_ok() && has("until") {
             format!("--until {word} is the end time")
         } else if is_model(word) {
-            "a command takes one model".to_owned()
+            "a command takes one model; for several runs of it in one picture there is carom show --compare"
+                .to_owned()
         } else if Path::new(word).extension().is_some() && has("output") {
             format!("-o {word} writes to it")
         } else {

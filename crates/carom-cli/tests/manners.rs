@@ -230,3 +230,116 @@ fn a_fragment_of_latex_has_no_preamble_and_balanced_environments() {
     assert!(whole.contains(text.split_once('\n').unwrap().1.trim()), "the file has what the fragment has");
     answered(&["derive", MODEL, "--format", "html", "--fragment"], &["--format latex --fragment"]);
 }
+
+/// A model whose coordinates say nothing about places.
+const ABSTRACT: &str = "coordinates = [\"q1\", \"psi\"]\n[energy]\nkinetic = \"(q1'^2 + psi'^2)/2\"\npotential = \"q1^2*psi^2\"\n[start]\nposition = { q1 = 1, psi = 0.5 }\n";
+
+#[test]
+fn a_model_without_places_has_a_page_of_plots_and_says_what_to_add() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("abstract.toml"), ABSTRACT).unwrap();
+    let ended = carom_in(folder.path(), &["show", "abstract.toml"]).expect(0);
+    assert!(ended.stderr.contains("plots only") && ended.stderr.contains("[body.NAME]"), "{}", ended.stderr);
+    let page = std::fs::read_to_string(folder.path().join("abstract.html")).unwrap();
+    assert!(page.contains("plots-only"));
+    // A film has nothing but the picture.
+    let film = carom_in(folder.path(), &["show", "abstract.toml", "-o", "a.gif"]).expect(1);
+    assert!(film.stderr.contains("nothing to draw") && film.stderr.contains("hint"), "{}", film.stderr);
+}
+
+#[test]
+fn runs_are_compared_in_one_picture_and_wrong_names_suggest() {
+    let folder = tempfile::tempdir().unwrap();
+    let show = |arguments: &[&str]| {
+        let mut all = vec!["show", "pendulum_wall", "--until", "2", "-q"];
+        all.extend(arguments);
+        carom_in(folder.path(), &all)
+    };
+    show(&[
+        "-o",
+        "a.svg",
+        "--compare",
+        "g=1.62",
+        "--compare",
+        "method=rk4, step=0.001",
+        "--compare",
+        "theta'=1",
+    ])
+    .expect(0);
+    let picture = std::fs::read_to_string(folder.path().join("a.svg")).unwrap();
+    for label in ["as it is", "g=1.62", "method=rk4, step=0.001", "theta'=1", "|Δ"] {
+        assert!(picture.contains(label), "{label}");
+    }
+    show(&["-o", "a.html", "--compare", "l=1.1", "--plot", "theta"]).expect(0);
+    let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
+    assert!(page.contains("\"compared\":[\"as it is\",\"l=1.1\"]"));
+    show(&["-o", "a.png", "--compare", "until=3"]).expect(0);
+    for (arguments, words) in [
+        (&["-o", "b.svg", "--compare", "thetaa=1"][..], &["did you mean `theta`"][..]),
+        (&["-o", "b.svg", "--compare", "methd=rk4"], &["did you mean `method`"]),
+        (&["-o", "b.svg", "--compare", "zzz=1"], &["there are"]),
+        (&["-o", "b.svg", "--compare", "1.62"], &["NAME=VALUE"]),
+        (&["-o", "b.svg", "--compare", "method=euler"], &["method"]),
+        (&["-o", "b.gif", "--compare", "g=1"], &[".svg, .png or .html"]),
+    ] {
+        let ended = show(arguments).expect(1);
+        assert!(
+            words.iter().all(|w| ended.stderr.contains(w)) && ended.stderr.contains("hint"),
+            "{}",
+            ended.stderr
+        );
+        assert!(!folder.path().join(arguments[1]).exists());
+    }
+}
+
+#[test]
+fn mistakes_in_what_is_drawn_have_a_place_and_a_way_out() {
+    let model = |body: &str, view: &str| {
+        format!(
+            "coordinates = [\"x\", \"y\"]\n[body.ball]\nmass = \"1\"\nat = [\"x\", \"y\"]\n{body}\n[view]\n{view}\n"
+        )
+    };
+    for (body, view, words) in [
+        ("", "hide = [\"bal\"]", &["unknown body `bal`", "did you mean \"ball\""][..]),
+        ("radius = 1\nbox = [1, 2]", "", &["two forms", "one of radius, polygon and box"]),
+        ("polygon = [[0, 0], [1, 0]]", "", &["three corners"]),
+        ("polygon = 3", "", &["list of corners"]),
+        ("box = [1, 2, 3]", "", &["3 sides, not 2", "box = [\"a\", \"b\"]"]),
+        ("radius = \"x\"", "", &["made of parameters"]),
+        ("radus = 1", "", &["radius"]),
+        ("orientation = [1, 0, 0]", "", &["3 components, not 4", "real part first"]),
+        ("", "circles = [[\"origin\"]]", &["a point and a radius"]),
+        ("", "circles = [[\"ball\", 1, [0, 1]]]", &["three components"]),
+        ("", "polygons = [[\"origin\", \"ball\"]]", &["three corners, not 2"]),
+        ("", "polygns = []", &["polygons"]),
+    ] {
+        let ended = support::carom_with(&model(body, view), &["check", "-"]).expect(1);
+        for word in words {
+            assert!(ended.stderr.contains(word), "{body} {view} does not say `{word}`:\n{}", ended.stderr);
+        }
+    }
+    let fine =
+        model("polygon = [[0, 0], [1, 0], [0, 1]]", "circles = [[\"origin\", 0.1]]\nhide = [\"ball\"]");
+    support::carom_with(&fine, &["check", "-"]).expect(0);
+}
+
+/// A comment `<!-- carom show … -o FILE -->` says how the picture below it was made.
+#[test]
+fn pictures_of_the_readme_are_what_their_commands_draw() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let commands: Vec<&str> =
+        readme.lines().filter_map(|l| l.strip_prefix("<!-- carom ")?.strip_suffix(" -->")).collect();
+    let pictures = readme.matches("](docs/").filter(|_| true).count();
+    assert!(!commands.is_empty() && pictures >= commands.len(), "{commands:?}");
+    for command in commands {
+        let (command, file) = command.split_once(" -o ").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut words: Vec<&str> = command.split_whitespace().collect();
+        words.extend(["-o", "made.svg", "-q"]);
+        carom_in(folder.path(), &words).expect(0);
+        let made = std::fs::read_to_string(folder.path().join("made.svg")).unwrap();
+        let kept = std::fs::read_to_string(root.join(file)).unwrap();
+        assert!(made == kept, "{file} is stale: run carom {command} -o {file}");
+    }
+}

@@ -196,6 +196,13 @@ fn animation_pages_of_the_gallery_work_in_a_browser() {
         carom_in(folder.path(), &["show", name, "-q", "--samples", "1001", "-o", &page]).expect(early);
         carom_in(folder.path(), &["run", name, "-q", "--samples", "1001", "-o", &json]).expect(early);
     }
+    // A page of plots only, and one that compares runs.
+    let plain = "coordinates = [\"q1\", \"psi\"]\nlagrangian = \"(q1'^2 + psi'^2)/2 - q1^2*psi^2\"\n[start]\nposition = { q1 = 1, psi = 0.5 }\n";
+    std::fs::write(folder.path().join("plain.toml"), plain).unwrap();
+    carom_in(folder.path(), &["show", "plain.toml", "-q"]).expect(0);
+    let compare = ["--compare", "g=1.62", "--compare", "method=rk4,step=0.01", "-o", "compared.html"];
+    let show = ["show", "double_pendulum_wall", "-q"];
+    carom_in(folder.path(), &[&show[..], &compare].concat()).expect(0);
     node("check.mjs", &[folder.path().display().to_string()]);
 }
 

@@ -274,6 +274,21 @@ pub struct Body {
     pub at: Vec<Expr>,
     /// Orientation of a planar rigid body.
     pub angle: Option<Expr>,
+    /// Orientation in space: a unit quaternion, real part first, from the body's axes to space.
+    pub orientation: Option<Vec<Expr>>,
+    /// Its form, if the model gives one.
+    pub outline: Option<Outline>,
+}
+
+/// The form of a body, in its own axes.
+#[derive(Clone, Debug)]
+pub enum Outline {
+    /// A disc, in space a ball, of this radius.
+    Round(Expr),
+    /// A polygon with these corners.
+    Polygon(Vec<[Expr; 2]>),
+    /// A rectangle or a box with these sides.
+    Box(Vec<Expr>),
 }
 
 /// What an animation draws.
@@ -285,8 +300,25 @@ pub struct View {
     pub springs: Vec<(Point, Point)>,
     /// Points that leave a trace.
     pub traces: Vec<Point>,
+    /// Filled circles.
+    pub circles: Vec<Circle>,
+    /// Filled polygons, by their corners.
+    pub polygons: Vec<Vec<Point>>,
+    /// Names of bodies that are not drawn.
+    pub hide: Vec<String>,
     /// Visible range [left, right, bottom, top].
     pub range: Option<[f64; 4]>,
+}
+
+/// A filled circle to draw.
+#[derive(Clone, Debug)]
+pub struct Circle {
+    /// Its middle.
+    pub at: Point,
+    /// Its radius.
+    pub radius: Expr,
+    /// In space, the direction it is seen as a circle from; a ball without one.
+    pub axis: Option<Vec<Expr>>,
 }
 
 /// A point to draw.

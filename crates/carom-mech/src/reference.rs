@@ -129,8 +129,10 @@ const SECTIONS: &[Section] = &[
     Section {
         tables: &["view"],
         title: "[view]",
-        text: "What an animation draws besides bodies and walls.",
-        example: "[view]\nlinks = [[\"origin\", \"bob\"]]\ntraces = [\"bob\"]\nrange = [-1.5, 1.5, -1.5, 1.5]\n",
+        text: "What an animation draws besides bodies and walls. A point is `\"origin\"`, the name of a body, or a list of two formulas, in \
+               space three. Bodies are drawn with the form they have (`radius`, `polygon`, `box`), as a marker without one, and not \
+               at all when `hide` names them.",
+        example: "[view]\nlinks = [[\"origin\", \"bob\"]]\ntraces = [\"bob\"]\ncircles = [[\"origin\", \"0.1\"]]\npolygons = [[[\"-1\", \"0.1\"], [\"1\", \"0.1\"], [\"0\", \"0.4\"]]]\nrange = [-1.5, 1.5, -1.5, 1.5]\n",
     },
 ];
 

@@ -54,6 +54,12 @@ pub enum Shape {
     Points,
     /// A list of pairs of points.
     Pairs,
+    /// A list of lists of two formulas: corners in the axes of a body.
+    Corners,
+    /// A list of `[point, radius]`, in space also `[point, radius, axis]`.
+    Circles,
+    /// A list of lists of points.
+    Polygons,
 }
 
 impl Shape {
@@ -86,6 +92,9 @@ impl Shape {
             Shape::Signal => "formula, or { file = \"…\" }".to_owned(),
             Shape::Points => "list of points".to_owned(),
             Shape::Pairs => "list of pairs of points".to_owned(),
+            Shape::Corners => "list of corners [x, y]".to_owned(),
+            Shape::Circles => "list of [point, radius] or [point, radius, axis]".to_owned(),
+            Shape::Polygons => "list of lists of points".to_owned(),
         }
     }
 
@@ -120,8 +129,8 @@ macro_rules! entries {
 }
 
 use Shape::{
-    Between, Count, Flag, Formula, FormulaOrList, List, Names, Number, OneOf, Pairs, Points, Positive,
-    Signal, Table, Text,
+    Between, Circles, Corners, Count, Flag, Formula, FormulaOrList, List, Names, Number, OneOf, Pairs,
+    Points, Polygons, Positive, Signal, Table, Text,
 };
 
 static SCHEMA: &[Entry] = entries! {
@@ -159,6 +168,10 @@ static SCHEMA: &[Entry] = entries! {
         "inertia": FormulaOrList, "moment of inertia about the centre of mass, in 3-D the three principal ones"
         "angle": Formula, "orientation of a planar rigid body"
         "spin": List(3, 3), "angular velocity of a rigid body in its own principal axes"
+        "radius": Number, "drawn as a disc, in space as a ball, of this radius; impacts flash where it touches"
+        "polygon": Corners, "drawn as a filled polygon: corners in the body's own axes, which turn with its angle"
+        "box": List(2, 3), "drawn as a rectangle, in space as a box, with these sides along the body's own axes"
+        "orientation": List(4, 4), "orientation of a body in space, for drawing: unit quaternion, real part first, from the body's axes to space"
     }
     "force.*" {
         "at": List(2, 3), "the point r(q, t) where a force vector acts"
@@ -177,7 +190,7 @@ static SCHEMA: &[Entry] = entries! {
     "wall.*" {
         "gap": Formula, required, "φ(q, t); the motion keeps it >= 0"
         "restitution": Between(0.0, 1.0), "e: the part of the approach speed that is given back"; else "1"
-        "draw": Formula, "curve in the plane of the picture that draws the wall: a formula of x and y, = 0"
+        "draw": Formula, "curve in the plane of the picture that draws the wall: a formula of x and y, = 0; in space a surface, with z"
     }
     "event.*" {
         "when": Formula, required, "the event happens when this crosses zero"
@@ -196,6 +209,9 @@ static SCHEMA: &[Entry] = entries! {
         "links": Pairs, "points joined by a line; a point is \"origin\", a body, or a list of formulas"
         "springs": Pairs, "points joined by a spring"
         "traces": Points, "points that leave a trace"
+        "circles": Circles, "filled circles; in space a disc across its axis, or a ball without one"
+        "polygons": Polygons, "filled polygons with these corners"
+        "hide": Names, "bodies that are not drawn"
         "range": List(4, 4), "visible part of the plane: left, right, bottom, top"
     }
     "start" {

@@ -36,6 +36,10 @@ at      = ["x", "y"]
 inertia = ["I1", "I2", 3]
 angle   = "φ"
 spin    = ["w1", "w2", "w3"]
+radius  = 0.5
+polygon = [[0, "a"], ["b", 1], [2, 3]]
+box     = ["a", 2]
+orientation = ["q0", "q1", "q2", 0]
 
 [force.push]
 at          = ["x", 0]
@@ -73,6 +77,9 @@ x = "m"
 links   = [["origin", "bob"], [["x", "y"], "bob"]]
 springs = [["origin", ["0", "y"]]]
 traces  = ["bob", ["x", "y", "0"]]
+circles  = [["origin", "R"], [["x", "y", 0], 1, [0, 0, "1"]]]
+polygons = [["origin", "bob", ["x", 1]]]
+hide     = ["bob"]
 range   = [-1.0, 1, "-a", 1e3]
 
 [start]

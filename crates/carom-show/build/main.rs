@@ -30,7 +30,7 @@ const MATHEMATICS_RANGES: [(char, char); 8] = [
 
 /// What labels in pictures are made of: Latin and Greek letters, and signs.
 const LABELS: &str = "‐‒–—―‘’‚‛“”…′″⁰⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉←↑→↓∂∆∑−√∞≈≠≤≥⊥‖ϑϕ\u{307}\u{308}";
-const LABELS_RANGES: [(char, char); 4] = [(' ', '~'), ('\u{a0}', 'ſ'), ('Α', 'ώ'), ('Ẁ', 'ẙ')];
+const LABELS_RANGES: [(char, char); 5] = [(' ', '~'), ('\u{a0}', 'ſ'), ('Ȧ', 'ȯ'), ('Α', 'ώ'), ('Ḁ', 'ẙ')];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for source in ["build", "src/font"] {

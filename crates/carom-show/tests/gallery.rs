@@ -167,7 +167,7 @@ fn a_gap_of_the_coordinates_of_a_point_draws_a_curve_and_a_moving_gap_moves() {
 }
 
 #[test]
-fn a_model_that_does_not_say_where_things_are_gets_advice() {
+fn a_model_that_does_not_say_where_things_are_gets_advice_and_a_page_of_plots() {
     let text = r#"
         coordinates = ["q1", "psi"]
         [energy]
@@ -175,7 +175,9 @@ fn a_model_that_does_not_say_where_things_are_gets_advice() {
         potential = "q1^2*psi^2"
     "#;
     let (mechanics, motion) = run(text, "abstract", 11);
-    let problems = page::html(&mechanics, &motion, &[]).expect_err("nothing to draw");
+    let page = page::html(&mechanics, &motion, &[]).expect("a page of plots");
+    assert!(page.contains("class=\"plots-only\"") && page.contains("\"dimension\":0"));
+    let problems = scene(&mut mechanics.clone()).expect_err("nothing to draw");
     assert!(problems[0].message.starts_with("nothing to draw"));
     assert!(problems[0].hint.as_deref().is_some_and(|h| h.contains("[body.NAME]") && h.contains("[view]")));
     assert!(plot::svg(&mechanics, &motion, &[], plot::Style::default()).is_ok());

@@ -35,6 +35,7 @@ pub struct Body {
     inertia: Option<Vec<draft::Formula>>,
     angle: Option<draft::Formula>,
     spin: Option<Vec<draft::Formula>>,
+    radius: Option<draft::Formula>,
 }
 
 impl Body {
@@ -45,7 +46,7 @@ impl Body {
     /// assert!(Model::builder().coordinates(["x"]).body("cart", Body::new(2.0, ["x", "0"])).build().is_ok());
     /// ```
     pub fn new<F: Into<Formula>>(mass: impl Into<Formula>, at: impl IntoIterator<Item = F>) -> Body {
-        Body { mass: written(mass), at: all(at), inertia: None, angle: None, spin: None }
+        Body { mass: written(mass), at: all(at), inertia: None, angle: None, spin: None, radius: None }
     }
 
     /// The moment of inertia of a planar rigid body, with its [`angle`](Self::angle).
@@ -84,6 +85,20 @@ impl Body {
         self
     }
 
+    /// The radius of a disc or ball, for drawing.
+    ///
+    /// ```
+    /// use carom::{Body, Model};
+    /// let ball = Body::new(1.0, ["x", "y"]).radius(0.1);
+    /// let model = Model::builder().coordinates(["x", "y"]).body("ball", ball).build()?;
+    /// assert!(model.to_toml().contains("radius = 0.1"));
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    pub fn radius(mut self, radius: impl Into<Formula>) -> Body {
+        self.radius = Some(written(radius));
+        self
+    }
+
     pub(crate) fn into_draft(self, name: Word) -> draft::Body {
         draft::Body {
             name,
@@ -92,6 +107,10 @@ impl Body {
             inertia: self.inertia.map(|list| (list, NOWHERE)),
             angle: self.angle,
             spin: self.spin.map(|list| (list, NOWHERE)),
+            radius: self.radius.map(|radius| (radius, NOWHERE)),
+            polygon: None,
+            sides: None,
+            orientation: None,
             broken: false,
         }
     }

@@ -4,6 +4,7 @@
 //! in silence; numbers are looked at only when the formulas are right.
 
 mod consistency;
+mod drawing;
 mod elements;
 mod gaps;
 mod names;

@@ -7,7 +7,7 @@ use super::Checker;
 use super::scope::{Context, INPUT, MOMENTUM, POSITION, TIME, VELOCITY};
 use crate::diagnostic::Diagnostic;
 use crate::draft::{self, At, Formula};
-use crate::model::{Body, Force, ForceKind, Physics};
+use crate::model::{Force, ForceKind, Physics};
 use carom_expr::{Expr, Rational};
 
 const MOVING: u8 = POSITION | VELOCITY | TIME | INPUT;
@@ -247,23 +247,6 @@ impl<'d> Checker<'d> {
             kinetic.push(self.dag.scale(Rational::HALF, term));
         }
         Some(())
-    }
-
-    /// Bodies as they are drawn. Their formulas were already read, and reported, for the energies.
-    pub fn bodies_to_draw(&mut self) -> Vec<Body> {
-        let draft = self.draft;
-        let known = self.problems.len();
-        let mut bodies = Vec::new();
-        for body in &draft.bodies {
-            let mass = body.mass.as_ref().and_then(|f| self.formula(f, &MASS));
-            let at = body.at.as_ref().and_then(|list| list.iter().map(|f| self.formula(f, &POINT)).collect());
-            let angle = body.angle.as_ref().and_then(|f| self.formula(f, &ANGLE));
-            if let (Some(mass), Some(at)) = (mass, at) {
-                bodies.push(Body { name: body.name.text.clone(), mass, at, angle });
-            }
-        }
-        self.problems.truncate(known);
-        bodies
     }
 
     pub fn forces(&mut self) -> Vec<Force> {

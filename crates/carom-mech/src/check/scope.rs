@@ -51,7 +51,7 @@ pub(crate) const ACCELERATION: Kinds = 4;
 pub(crate) const MOMENTUM: Kinds = 8;
 pub(crate) const TIME: Kinds = 16;
 pub(crate) const INPUT: Kinds = 32;
-/// `x` and `y` of the picture's plane.
+/// `x` and `y` of the picture's plane, or `x`, `y` and `z` of space.
 pub(crate) const PLANE: Kinds = 64;
 
 /// Where a formula stands: what it may contain.
@@ -152,7 +152,8 @@ impl Scope {
         let problem =
             |message: String, hint: String| Err(Problem { span: name.span, message, hint: Some(hint) });
         let text = name.text;
-        if context.allowed & PLANE != 0 && matches!(text, "x" | "y") && name.primes == 0 {
+        let in_space = || text == "z" && !matches!(self.names.get("z"), Some(Meaning::Parameter(_)));
+        if context.allowed & PLANE != 0 && name.primes == 0 && (matches!(text, "x" | "y") || in_space()) {
             return Ok(dag.symbol(text));
         }
         let Some(&meaning) = self.names.get(text) else {

@@ -176,6 +176,7 @@ impl<'d> Checker<'d> {
                 }
             }
         }
+        self.fill_view(&mut view);
         view.traces = draft.view.traces.iter().filter_map(|p| self.point(p)).collect();
         if let Some((list, at)) = &draft.view.range {
             let numbers: Vec<Option<f64>> = list.iter().map(|f| self.number(f, &RANGE)).collect();
@@ -195,7 +196,7 @@ impl<'d> Checker<'d> {
         view
     }
 
-    fn point(&mut self, point: &'d draft::Point) -> Option<Point> {
+    pub(super) fn point(&mut self, point: &'d draft::Point) -> Option<Point> {
         let draft = self.draft;
         let space = draft.bodies.iter().any(|b| b.at.as_ref().is_some_and(|at| at.len() == 3));
         match point {

@@ -168,6 +168,14 @@ pub struct Body {
     pub angle: Option<Formula>,
     /// `spin`
     pub spin: Option<(Vec<Formula>, At)>,
+    /// `radius`
+    pub radius: Option<(Formula, At)>,
+    /// `polygon`: corners.
+    pub polygon: Option<(Vec<Vec<Formula>>, At)>,
+    /// `box`: sides.
+    pub sides: Option<(Vec<Formula>, At)>,
+    /// `orientation`
+    pub orientation: Option<(Vec<Formula>, At)>,
     /// Some entry could not be read, so nothing is missing.
     pub broken: bool,
 }
@@ -230,8 +238,25 @@ pub struct View {
     pub springs: Vec<(Point, Point)>,
     /// `traces`
     pub traces: Vec<Point>,
+    /// `circles`
+    pub circles: Vec<Circle>,
+    /// `polygons`
+    pub polygons: Vec<(Vec<Point>, At)>,
+    /// `hide`
+    pub hide: Vec<Word>,
     /// `range`
     pub range: Option<(Vec<Formula>, At)>,
+}
+
+/// A filled circle to draw.
+#[derive(Clone, Debug)]
+pub struct Circle {
+    /// Its middle.
+    pub at: Point,
+    /// Its radius.
+    pub radius: Formula,
+    /// In space, the direction across it.
+    pub axis: Option<(Vec<Formula>, At)>,
 }
 
 /// A point to draw.

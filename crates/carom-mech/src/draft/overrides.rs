@@ -108,7 +108,7 @@ impl Draft {
     }
 
     /// Names of the momenta, at most one per coordinate: those given, else `p_x`.
-    pub(crate) fn momentum_names(&self) -> Vec<String> {
+    pub fn momentum_names(&self) -> Vec<String> {
         match &self.momenta {
             Some((names, _)) => names.iter().take(self.coordinates.len()).map(|w| w.text.clone()).collect(),
             None => self.coordinates.iter().map(|c| format!("p_{}", c.text)).collect(),

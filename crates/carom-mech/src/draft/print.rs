@@ -3,7 +3,9 @@
 //! Promise: `parse(print(draft))` says the same as `draft`, name by name and formula by formula, in the same order; comments
 //! and layout are not part of a draft. What was unreadable is left out.
 
-use super::{Assignment, Body, Draft, Event, Force, Formula, FormulaKind, Input, Point, Signal, Wall, Word};
+use super::{
+    Assignment, At, Body, Circle, Draft, Event, Force, Formula, FormulaKind, Input, Point, Signal, Wall, Word,
+};
 use std::fmt::Write;
 
 impl Draft {
@@ -88,6 +90,20 @@ impl Draft {
         }
         if !self.view.traces.is_empty() {
             entries.push(("traces".to_owned(), list(self.view.traces.iter().map(point))));
+        }
+        let circle = |c: &Circle| {
+            let axis = c.axis.iter().map(|(axis, _)| formulas(axis));
+            list([point(&c.at), formula(&c.radius)].into_iter().chain(axis))
+        };
+        if !self.view.circles.is_empty() {
+            entries.push(("circles".to_owned(), list(self.view.circles.iter().map(circle))));
+        }
+        if !self.view.polygons.is_empty() {
+            let polygon = |(corners, _): &(Vec<Point>, At)| list(corners.iter().map(point));
+            entries.push(("polygons".to_owned(), list(self.view.polygons.iter().map(polygon))));
+        }
+        if !self.view.hide.is_empty() {
+            entries.push(("hide".to_owned(), list(self.view.hide.iter().map(|w| quoted(&w.text)))));
         }
         if let Some((range, _)) = &self.view.range {
             entries.push(("range".to_owned(), formulas(range)));
@@ -226,6 +242,10 @@ fn entries(body: &Body) -> Vec<Entry> {
         ("inertia", inertia),
         ("angle", body.angle.as_ref().map(formula)),
         ("spin", body.spin.as_ref().map(|(list, _)| formulas(list))),
+        ("radius", body.radius.as_ref().map(|(radius, _)| formula(radius))),
+        ("polygon", body.polygon.as_ref().map(|(corners, _)| list(corners.iter().map(|c| formulas(c))))),
+        ("box", body.sides.as_ref().map(|(sides, _)| formulas(sides))),
+        ("orientation", body.orientation.as_ref().map(|(list, _)| formulas(list))),
     ])
 }
 

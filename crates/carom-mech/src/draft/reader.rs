@@ -380,6 +380,10 @@ impl Reader {
             inertia: None,
             angle: None,
             spin: None,
+            radius: None,
+            polygon: None,
+            sides: None,
+            orientation: None,
             broken: has_broken(table),
         };
         for (key, value) in &table.entries {
@@ -401,6 +405,16 @@ impl Reader {
                     let list = self.list(value, "spin = [\"w1\", \"w2\", \"w3\"]");
                     body.broken |= list.is_none();
                     body.spin = list.map(|list| (list, at(value.range())));
+                }
+                "radius" => body.radius = Some((self.formula(value), at(value.range()))),
+                "polygon" => body.polygon = self.corners(value),
+                "box" => {
+                    let list = self.list(value, "box = [\"a\", \"b\"]");
+                    body.sides = list.map(|list| (list, at(value.range())));
+                }
+                "orientation" => {
+                    let list = self.list(value, "orientation = [\"q0\", \"q1\", \"q2\", \"q3\"]");
+                    body.orientation = list.map(|list| (list, at(value.range())));
                 }
                 _ => {
                     body.broken = true;
@@ -482,6 +496,9 @@ impl Reader {
                         other => self.error(other.range(), "a list of points should stand here", sample),
                     }
                 }
+                "circles" => self.draft.view.circles = self.circles(value),
+                "polygons" => self.draft.view.polygons = self.polygons(value),
+                "hide" => self.draft.view.hide = self.names(value, "hide = [\"bob\"]").unwrap_or_default(),
                 "range" => {
                     let list = self.list(value, "range = [-2.0, 2.0, -2.0, 2.0]");
                     self.draft.view.range = list.map(|list| (list, at(value.range())));

@@ -2,7 +2,7 @@
 
 use super::reader::{Reader, at, broken, word};
 use super::tree::{Table, Value};
-use super::{Assignment, Formula, FormulaKind, Point, Word};
+use super::{Assignment, At, Circle, Formula, FormulaKind, Point, Word};
 
 impl Reader {
     pub fn formula(&mut self, value: &Value) -> Formula {
@@ -123,6 +123,74 @@ impl Reader {
             }
         }
         pairs
+    }
+
+    /// The items of a list; an error says what to write instead.
+    fn items<'v>(&mut self, value: &'v Value, what: &str, sample: &str) -> &'v [Value] {
+        match value {
+            Value::Array(items, _) => items,
+            Value::Broken(_) => &[],
+            other => {
+                self.error(
+                    other.range(),
+                    format!("{what} should stand here, not {}", other.kind()),
+                    format!("write {sample}"),
+                );
+                &[]
+            }
+        }
+    }
+
+    /// The corners of a body.
+    pub fn corners(&mut self, value: &Value) -> Option<(Vec<Vec<Formula>>, At)> {
+        let sample = "polygon = [[\"-a\", \"-b\"], [\"a\", \"-b\"], [\"0\", \"b\"]]";
+        let items = self.items(value, "a list of corners", sample);
+        let corners: Option<Vec<Vec<Formula>>> = items.iter().map(|item| self.list(item, sample)).collect();
+        corners.filter(|c| !c.is_empty()).map(|corners| (corners, at(value.range())))
+    }
+
+    /// `[[point, radius], [point, radius, axis]]`
+    pub fn circles(&mut self, value: &Value) -> Vec<Circle> {
+        let sample = "circles = [[\"origin\", \"R\"]]";
+        let mut circles = Vec::new();
+        for item in self.items(value, "a list of circles", sample) {
+            match item {
+                Value::Array(parts, _) if (2..=3).contains(&parts.len()) => {
+                    let centre = self.point(&parts[0]);
+                    let radius = self.formula(&parts[1]);
+                    let axis = parts.get(2).and_then(|axis| {
+                        let list = self.list(axis, "an axis as [\"0\", \"0\", \"1\"]")?;
+                        Some((list, at(axis.range())))
+                    });
+                    circles.extend(centre.map(|centre| Circle { at: centre, radius, axis }));
+                }
+                Value::Broken(_) => {}
+                other => {
+                    let message = "a circle is a point and a radius, in space also an axis";
+                    self.error(other.range(), message, format!("write {sample}"));
+                }
+            }
+        }
+        circles
+    }
+
+    /// `[[point, point, point], …]`
+    pub fn polygons(&mut self, value: &Value) -> Vec<(Vec<Point>, At)> {
+        let sample = "polygons = [[\"origin\", [\"x\", \"0\"], [\"x\", \"y\"]]]";
+        let mut polygons = Vec::new();
+        for item in self.items(value, "a list of polygons", sample) {
+            match item {
+                Value::Array(corners, range) => {
+                    let points: Vec<Point> = corners.iter().filter_map(|p| self.point(p)).collect();
+                    polygons.push((points, at(range.clone())));
+                }
+                Value::Broken(_) => {}
+                other => {
+                    self.error(other.range(), "a polygon is a list of points", format!("write {sample}"))
+                }
+            }
+        }
+        polygons
     }
 
     pub fn point(&mut self, value: &Value) -> Option<Point> {

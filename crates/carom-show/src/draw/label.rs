@@ -1,4 +1,4 @@
-//! Names as people write them: `theta1` → θ₁, `x'` → x′, `p_theta2` → p with the subscript θ₂. Variables are set in italics,
+//! Names as people write them, and as reports write them: `theta1` → θ₁, `x'` → ẋ, `p_theta2` → p with the subscript θ₂. Variables are set in italics,
 //! digits and units upright.
 
 use super::font;
@@ -97,6 +97,14 @@ impl Label {
             (letters.to_string(), stem[letters.len()..].to_string())
         };
         let mut runs = vec![symbol(&base, 0)];
+        // A rate has a dot over its letter, a word a prime behind it.
+        let dots = name.len() - stem.len();
+        let dotted = (1..=2).contains(&dots) && runs[0].text.chars().count() == 1;
+        if dotted {
+            let dag = carom_expr::Dag::new();
+            let printer = carom_expr::Printer::new(&dag, carom_expr::Style::Unicode);
+            runs[0].text = printer.symbol(&format!("{}{}", runs[0].text, &name[stem.len()..]));
+        }
         if !subscript.is_empty() {
             let letters = subscript.trim_end_matches(|c: char| c.is_ascii_digit());
             if !letters.is_empty() {
@@ -106,7 +114,7 @@ impl Label {
                 runs.push(Run { text: subscript[letters.len()..].to_string(), italic: false, shift: -1 });
             }
         }
-        if !primes.is_empty() {
+        if !primes.is_empty() && !dotted {
             runs.push(Run { text: primes, italic: false, shift: 0 });
         }
         Label(runs)
@@ -221,7 +229,10 @@ mod tests {
     #[test]
     fn names_are_set_as_people_write_them() {
         let run = |t: &str, italic, shift| (t.to_string(), italic, shift);
-        assert_eq!(runs("theta1'"), [run("θ", true, 0), run("1", false, -1), run("′", false, 0)]);
+        assert_eq!(runs("theta1'"), [run("θ\u{307}", true, 0), run("1", false, -1)]);
+        assert_eq!(runs("x'"), [run("ẋ", true, 0)]);
+        assert_eq!(runs("y''"), [run("ÿ", true, 0)]);
+        assert_eq!(runs("speed'"), [run("speed", false, 0), run("′", false, 0)]);
         assert_eq!(runs("p_theta2"), [run("p", true, 0), run("θ", true, -1), run("2", false, -1)]);
         assert_eq!(runs("x"), [run("x", true, 0)]);
         assert_eq!(runs("mu.rod"), [run("μ", true, 0), run("rod", false, -1)]);

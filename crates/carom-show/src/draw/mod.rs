@@ -133,6 +133,28 @@ impl Picture {
         self.shapes.push(Shape::Path { pieces, closed: false, fill: None, line: Some(line), clip: None });
     }
 
+    /// Adds another picture with its corner at `(left, top)`; its background is left out, and lines that leave it are cut.
+    pub fn insert(&mut self, other: Picture, left: f64, top: f64) {
+        let moved = |p: (f64, f64)| (p.0 + left, p.1 + top);
+        let area = |a: Area| Area {
+            left: a.left + left,
+            top: a.top + top,
+            right: a.right + left,
+            bottom: a.bottom + top,
+        };
+        let whole = area(Area { left: 0.0, top: 0.0, right: other.width, bottom: other.height });
+        self.shapes.extend(other.shapes.into_iter().map(|shape| match shape {
+            Shape::Path { pieces, closed, fill, line, clip } => {
+                let pieces = pieces.into_iter().map(|piece| piece.into_iter().map(moved).collect()).collect();
+                Shape::Path { pieces, closed, fill, line, clip: Some(clip.map_or(whole, area)) }
+            }
+            Shape::Disc { at, radius, fill, line } => Shape::Disc { at: moved(at), radius, fill, line },
+            Shape::Text { at, label, size, anchor, color, upwards } => {
+                Shape::Text { at: moved(at), label, size, anchor, color, upwards }
+            }
+        }));
+    }
+
     /// Adds a filled rectangle.
     pub fn rectangle(&mut self, a: Area, fill: Color) {
         let pieces = vec![vec![(a.left, a.top), (a.right, a.top), (a.right, a.bottom), (a.left, a.bottom)]];

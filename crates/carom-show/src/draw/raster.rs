@@ -56,9 +56,13 @@ fn paint_all(picture: &Picture, scale: f64) -> Option<skia::Pixmap> {
                 let mut x = start;
                 for run in &label.0 {
                     let (size, y) = (size * run.scale(), run.lowered() * size);
+                    let mut before = ' ';
                     for c in run.text.chars() {
-                        pen.glyph(c, run.italic, x, y, size);
+                        let (right, up) =
+                            if font::is_mark(c) { font::over(c, before, run.italic) } else { (0.0, 0.0) };
+                        pen.glyph(c, run.italic, x + right * size, y - up * size, size);
                         x += font::advance(c, run.italic) * size;
+                        before = c;
                     }
                 }
                 if let Some(path) = pen.path.finish() {

@@ -11,6 +11,13 @@ impl Color {
         Color(self.0, self.1, self.2, (opacity.clamp(0.0, 1.0) * 255.0).round() as u8)
     }
 
+    /// A part of this colour, the rest of `other`; opaque.
+    pub fn over(self, other: Color, part: f64) -> Color {
+        let part = part.clamp(0.0, 1.0);
+        let mix = |a: u8, b: u8| (f64::from(b) + part * (f64::from(a) - f64::from(b))).round() as u8;
+        Color(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2), 255)
+    }
+
     /// `#rrggbb`, without opacity.
     pub fn hex(self) -> String {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)

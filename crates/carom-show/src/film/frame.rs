@@ -1,14 +1,15 @@
 //! One frame of a film as a picture: the same drawing as the page's, from the same stage.
 
 use crate::draw::{Anchor, Label, Line, Picture, Shape, Theme};
-use crate::view::{Role, Stage, WallTrack};
+use crate::view::{Fill, Form, Role, Stage, WallTrack};
 
 /// Height of a frame relative to its width.
 pub fn shape(stage: &Stage) -> f64 {
-    if stage.dimension == 3 {
-        return 0.9;
-    }
     let b = &stage.bounds;
+    if stage.dimension == 3 {
+        let (across, up) = extent(stage);
+        return (up / across).clamp(0.6, 1.0);
+    }
     ((b[1].1 - b[1].0) / (b[0].1 - b[0].0)).clamp(0.42, 1.1)
 }
 
@@ -17,6 +18,13 @@ const ABOUT: f64 = -0.9;
 const ABOVE: f64 = 0.35;
 /// Points of a trace that are drawn at most.
 const TRACE: usize = 3000;
+
+/// Half of what a box in space takes across and upwards on the picture, however it is turned about z.
+fn extent(stage: &Stage) -> (f64, f64) {
+    let half: Vec<f64> = stage.bounds.iter().map(|r| 0.5 * (r.1 - r.0)).collect();
+    let across = half[0].hypot(half[1]);
+    (across, half[2] * ABOVE.cos() + across * ABOVE.sin())
+}
 
 struct Eye<'s> {
     stage: &'s Stage,
@@ -36,8 +44,8 @@ impl Eye<'_> {
             let (x, y) = (p[0] - middle[0], p[1] - middle[1]);
             return (0.5 * self.width + x * scale, 0.5 * self.height - y * scale, 0.0);
         }
-        let reach = b.iter().map(|r| (0.5 * (r.1 - r.0)).powi(2)).sum::<f64>().sqrt();
-        let scale = (0.5 * self.width.min(self.height) - pad) / reach;
+        let (across, up) = extent(self.stage);
+        let scale = ((0.5 * self.width - pad) / across).min((0.5 * self.height - pad) / up);
         let (x, y, z) = (p[0] - middle[0], p[1] - middle[1], p[2] - middle[2]);
         let right = ABOUT.cos() * x - ABOUT.sin() * y;
         let back = ABOUT.sin() * x + ABOUT.cos() * y;
@@ -52,6 +60,21 @@ impl Eye<'_> {
     fn at(&self, p: &[f64]) -> (f64, f64) {
         let (x, y, _) = self.see(p);
         (x, y)
+    }
+
+    /// Pixels per unit.
+    fn scale(&self) -> f64 {
+        let middle: Vec<f64> = self.stage.bounds.iter().map(|r| 0.5 * (r.0 + r.1)).collect();
+        let mut beside = middle.clone();
+        // In space every direction across the line of sight has the same scale; x + y is seen shortened.
+        if self.stage.dimension == 2 {
+            beside[0] += 1.0;
+        } else {
+            beside[0] += ABOUT.cos();
+            beside[1] -= ABOUT.sin();
+        }
+        let (a, b) = (self.at(&middle), self.at(&beside));
+        (a.0 - b.0).hypot(a.1 - b.1)
     }
 }
 
@@ -79,12 +102,22 @@ pub fn picture(
 
     if stage.dimension == 3 {
         draw_floor(&mut picture, &eye, theme);
+        draw_surfaces(&mut picture, &eye, theme);
+        draw_shadows(&mut picture, &eye, &here, theme);
+    }
+    let now = Now { knot, next, part };
+    if stage.dimension == 2 {
+        // What stands around is behind everything.
+        for fill in stage.fills.iter().filter(|f| !f.is_body) {
+            draw_fill(&mut picture, &eye, fill, &here, now, theme);
+        }
     }
     let radius =
         stage.points.iter().fold(0.0f64, |r, p| if let Role::Body(b) = p.role { r.max(b) } else { r });
     for wall in &stage.walls {
         for curve in curves(wall, t) {
-            draw_wall(&mut picture, &eye, &curve, radius, theme);
+            let behind = wall.behind.map_or(radius, |b| b * eye.scale());
+            draw_wall(&mut picture, &eye, &curve, behind, theme);
         }
     }
     draw_traces(&mut picture, &eye, knot, &here, theme);
@@ -94,14 +127,13 @@ pub fn picture(
     for &(a, b) in &stage.links {
         picture.line(&[eye.at(&here[a]), eye.at(&here[b])], Line::new(theme.ink(), 3.0));
     }
-    draw_points(&mut picture, &eye, &here, |a| between(a), theme);
+    draw_points(&mut picture, &eye, &here, now, theme);
     for f in stage.flashes.iter().filter(|f| f.time <= t && t - f.time < flash) {
         let age = (t - f.time) / flash;
-        for &i in &f.points {
-            let place: Vec<f64> = stage.points[i].at.iter().map(|c| c[f.knot]).collect();
+        for (&i, place) in f.points.iter().zip(&f.places) {
             let line = Line::new(theme.flash().faded(1.0 - age), 3.5 - 2.5 * age);
             let radius = stage.points[i].role.radius() + 3.0 + 22.0 * age;
-            picture.shapes.push(Shape::Disc { at: eye.at(&place), radius, fill: None, line: Some(line) });
+            picture.shapes.push(Shape::Disc { at: eye.at(place), radius, fill: None, line: Some(line) });
         }
     }
     let clock = Label::name("t").then(&format!(" = {}", clock_text(t, times[times.len() - 1] - times[0])));
@@ -126,6 +158,16 @@ fn draw_floor(picture: &mut Picture, eye: &Eye<'_>, theme: Theme) {
     }
     let line = Some(Line::new(theme.grid(), 1.0));
     picture.shapes.push(Shape::Path { pieces, closed: false, fill: None, line, clip: None });
+    // Which way is which.
+    let corner = [b[0].0, b[1].0, floor];
+    let size = 0.22 * b.iter().map(|r| r.1 - r.0).fold(0.0, f64::max);
+    for (i, name) in ["x", "y", "z"].into_iter().enumerate() {
+        let mut end = corner;
+        end[i] += size;
+        let (p, q) = (eye.at(&corner), eye.at(&end));
+        picture.line(&[p, q], Line::new(theme.muted(), 1.0));
+        picture.text((q.0 + 4.0, q.1 + 4.0), Label::name(name), 13.0, Anchor::Start, theme.muted());
+    }
 }
 
 /// The curves of a wall at time t; straight walls move smoothly between their frames.
@@ -209,35 +251,110 @@ fn draw_traces(picture: &mut Picture, eye: &Eye<'_>, knot: usize, here: &[Vec<f6
     }
 }
 
-/// Bodies are coloured in their order.
-fn color_of(stage: &Stage, point: usize) -> Option<usize> {
-    let body = |p: &crate::view::PointTrack| matches!(p.role, Role::Body(_));
-    body(&stage.points[point]).then(|| stage.points[..point].iter().filter(|p| body(p)).count())
+/// A moment between two knots.
+#[derive(Clone, Copy)]
+struct Now {
+    knot: usize,
+    next: usize,
+    part: f64,
 }
 
-fn draw_points(
-    picture: &mut Picture,
-    eye: &Eye<'_>,
-    here: &[Vec<f64>],
-    now: impl Fn(&Vec<f64>) -> f64,
-    theme: Theme,
-) {
+impl Now {
+    fn of(self, values: &[f64]) -> f64 {
+        values[self.knot] + self.part * (values[self.next] - values[self.knot])
+    }
+}
+
+fn color_of(stage: &Stage, point: usize) -> Option<usize> {
+    stage.points[point].color
+}
+
+/// Sections of surfaces, faint: what is in front of them is more important.
+fn draw_surfaces(picture: &mut Picture, eye: &Eye<'_>, theme: Theme) {
+    let pieces: Vec<Vec<(f64, f64)>> =
+        eye.stage.surfaces.iter().map(|curve| curve.iter().map(|p| eye.at(p)).collect()).collect();
+    if !pieces.is_empty() {
+        let line = Some(Line::new(theme.muted().faded(0.45), 1.0));
+        picture.shapes.push(Shape::Path { pieces, closed: false, fill: None, line, clip: None });
+    }
+}
+
+/// Where bodies are above the floor.
+fn draw_shadows(picture: &mut Picture, eye: &Eye<'_>, here: &[Vec<f64>], theme: Theme) {
+    let floor = eye.stage.bounds[2].0;
+    for (i, point) in eye.stage.points.iter().enumerate() {
+        if point.color.is_some()
+            && (point.role != Role::Unseen || eye.stage.fills.iter().any(|f| f.point == i))
+        {
+            let at = eye.at(&[here[i][0], here[i][1], floor]);
+            picture.shapes.push(Shape::Disc { at, radius: 4.0, fill: Some(theme.grid()), line: None });
+        }
+    }
+}
+
+/// Something filled: a polygon, a disc, or the faces of a box from back to front.
+fn draw_fill(picture: &mut Picture, eye: &Eye<'_>, fill: &Fill, here: &[Vec<f64>], now: Now, theme: Theme) {
+    let stage = eye.stage;
+    let body = stage.points[fill.point].color.filter(|_| fill.is_body);
+    let (color, edge) = match body {
+        Some(n) => (theme.curve(n), theme.curve(n).over(theme.ink(), 0.6)),
+        None => (theme.shade(), theme.muted()),
+    };
+    let line = Some(Line::new(edge, 1.2));
+    let angle = stage.points[fill.point].angle.as_ref().map(|a| now.of(a));
+    let at = eye.at(&here[fill.point]);
+    if let Form::Round(radius) = fill.form {
+        let radius = (radius * eye.scale()).max(1.0);
+        picture.shapes.push(Shape::Disc { at, radius, fill: Some(color), line });
+        if let Some(a) = angle {
+            let rim = (at.0 + radius * a.cos(), at.1 - radius * a.sin());
+            picture.line(&[at, rim], Line::new(theme.background(), 2.0));
+        }
+        return;
+    }
+    let turned: Vec<f64> = fill.turned.iter().map(|c| now.of(c)).collect();
+    let mut faces = fill.faces(here, angle.unwrap_or(0.0), &turned);
+    let depth = |face: &crate::view::Face| {
+        face.corners.iter().map(|c| eye.see(c).2).sum::<f64>() / face.corners.len() as f64
+    };
+    faces.sort_by(|a, b| depth(b).total_cmp(&depth(a)));
+    for face in faces {
+        let corners: Vec<(f64, f64)> = face.corners.iter().map(|c| eye.at(c)).collect();
+        let fill =
+            color.over(theme.background(), if body.is_some() { 0.45 + 0.55 * face.light } else { 1.0 });
+        picture.shapes.push(Shape::Path {
+            pieces: vec![corners],
+            closed: true,
+            fill: Some(fill),
+            line,
+            clip: None,
+        });
+    }
+}
+
+/// Markers and forms, from back to front.
+fn draw_points(picture: &mut Picture, eye: &Eye<'_>, here: &[Vec<f64>], now: Now, theme: Theme) {
     let stage = eye.stage;
     let mut order: Vec<usize> = (0..stage.points.len()).collect();
     order.sort_by(|&a, &b| eye.see(&here[b]).2.total_cmp(&eye.see(&here[a]).2));
     for i in order {
         let point = &stage.points[i];
         let at = eye.at(&here[i]);
+        // In the plane, what stands around was drawn first; in space it is in front or behind.
+        for fill in stage.fills.iter().filter(|f| f.point == i && (f.is_body || stage.dimension == 3)) {
+            draw_fill(picture, eye, fill, here, now, theme);
+        }
         let fill = match point.role {
             Role::Body(_) => theme.curve(color_of(stage, i).unwrap_or(0)),
             Role::Joint => theme.ink(),
             Role::Pivot => theme.background(),
+            Role::Unseen => continue,
         };
         let edge = if point.role == Role::Pivot { theme.muted() } else { theme.background() };
         let line = Some(Line::new(edge, 1.5));
         picture.shapes.push(Shape::Disc { at, radius: point.role.radius(), fill: Some(fill), line });
         if let (Some(angle), 2) = (&point.angle, stage.dimension) {
-            let (a, r) = (now(angle), point.role.radius() + 9.0);
+            let (a, r) = (now.of(angle), point.role.radius() + 9.0);
             let (dx, dy) = (r * a.cos(), -r * a.sin());
             picture.line(&[(at.0 - dx, at.1 - dy), (at.0 + dx, at.1 + dy)], Line::new(theme.ink(), 2.5));
         }

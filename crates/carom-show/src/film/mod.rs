@@ -6,7 +6,7 @@
 mod frame;
 mod gif;
 
-use crate::draw::{Pixels, Theme, pixels};
+use crate::draw::{Picture, Pixels, Theme, pixels};
 use crate::track::Track;
 use crate::view::{Stage, scene};
 use carom_mech::{Diagnostic, Mechanics, Severity};
@@ -35,6 +35,13 @@ impl Style {
     pub fn video() -> Style {
         Style { theme: Theme::Light, width: 1280, rate: 60.0, speed: None }
     }
+}
+
+/// The scene at a time (the end if none is given), with the whole trace up to it.
+pub fn still(stage: &Stage, time: Option<f64>, title: &str, theme: Theme, width: f64) -> Picture {
+    let (first, last) = (stage.times[0], stage.times[stage.len() - 1]);
+    let t = time.unwrap_or(last).clamp(first, last);
+    frame::picture(stage, t, 0.0, title, theme, width, frame::shape(stage))
 }
 
 /// Longest film in seconds when no speed is asked for, and the most frames ever.

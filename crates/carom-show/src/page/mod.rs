@@ -2,24 +2,29 @@
 //!
 //! The page holds the motion's knots (samples, and both sides of every jump) as the doubles of the motion, bit for bit, and
 //! where every drawn point is as floats. Its script plays them; `window.carom` and the `data-value` attributes of the table
-//! give the exact numbers to anyone who asks.
+//! give the exact numbers to anyone who asks. A motion whose model does not say where things are has plots and numbers only.
+//! Runs that it is compared with have curves of their own, with times of their own.
 
 use crate::draw::{Label, Theme, escape, unit_text};
 use crate::plot::request::Panel;
-use crate::plot::{Catalog, Kind, Signal, read_requests};
+use crate::plot::{Catalog, Compared, Kind, Run, Signal, read_requests};
 use crate::table::{number, string};
 use crate::track::Track;
-use crate::view::{Role, Stage, scene};
+use crate::view::{Form, Role, Stage, scene};
 use carom_mech::{Action, Diagnostic, Mechanics, Severity};
 use carom_run::Motion;
 use std::fmt::Write;
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+/// In this order they are one script.
+const SCRIPTS: [&str; 4] =
+    [include_str!("page.js"), include_str!("stage.js"), include_str!("plots.js"), include_str!("hands.js")];
 
 /// Most panels beside the animation.
 const MOST_PANELS: usize = 4;
+/// Most planes of two signals below them.
+const MOST_PLANES: usize = 4;
 /// Most jumps in a page; of more, later ones are left out (and still counted).
 const MOST_JUMPS: usize = 20_000;
 /// Walls whose gaps are still listed one by one.
@@ -31,10 +36,20 @@ pub fn samples_for(steps: u64) -> usize {
 }
 
 /// The motion as a page. `requests` choose the panels beside the animation as for plots; none gives a sensible choice.
-/// Fails with advice when the model does not say where things are.
+/// A model that does not say where things are gives a page of plots.
 pub fn html(mechanics: &Mechanics, motion: &Motion, requests: &[String]) -> Result<String, Vec<Diagnostic>> {
+    compared(mechanics, motion, &[], requests)
+}
+
+/// The motion as a page, its plots beside those of other runs; arguments as for [`html`].
+pub fn compared(
+    mechanics: &Mechanics,
+    motion: &Motion,
+    others: &[Run<'_>],
+    requests: &[String],
+) -> Result<String, Vec<Diagnostic>> {
     let mut mechanics = mechanics.clone();
-    let scene = scene(&mut mechanics)?;
+    let scene = scene(&mut mechanics).ok();
     let mut track = Track::new(&mechanics, motion);
     let jumps = track.jumps.len();
     track.thin(MOST_JUMPS);
@@ -48,16 +63,37 @@ pub fn html(mechanics: &Mechanics, motion: &Motion, requests: &[String]) -> Resu
         }]);
     }
     let catalog = Catalog::new(&track);
-    let over_time = |requests: &[String]| -> Result<Vec<Vec<&Signal<'_>>>, Vec<Diagnostic>> {
-        let time = |p| if let Panel::Time(signals) = p { Some(signals) } else { None };
-        Ok(read_requests(&catalog, requests)?.into_iter().filter_map(time).take(MOST_PANELS).collect())
-    };
-    let mut panels = over_time(requests)?;
-    if panels.is_empty() {
-        panels = over_time(&[])?; // only planes were asked for
+    let (mut panels, mut planes) = (Vec::new(), Vec::new());
+    for panel in read_requests(&catalog, requests)? {
+        match panel {
+            Panel::Time(signals) => panels.push(signals),
+            Panel::Plane { y, x, event: None } => planes.push((y, x)),
+            Panel::Plane { .. } | Panel::View(_) => {}
+        }
     }
-    let stage = Stage::new(&track, &scene);
-    let data = data(&catalog, &stage, &panels, jumps);
+    panels.truncate(MOST_PANELS);
+    planes.truncate(MOST_PLANES);
+    if panels.is_empty() {
+        // Only planes, or what a page has anyway, were asked for.
+        let default = read_requests(&catalog, &[])?;
+        panels =
+            default.into_iter().filter_map(|p| if let Panel::Time(s) = p { Some(s) } else { None }).collect();
+        panels.truncate(MOST_PANELS);
+    }
+    let stage = scene.map(|scene| Stage::new(&track, &scene));
+    let compared = match others {
+        [] => None,
+        _ => Some(Compared::new(&catalog, others, &panels)?),
+    };
+    let shown = Shown {
+        catalog: &catalog,
+        stage: stage.as_ref(),
+        panels,
+        planes,
+        jumps,
+        compared: compared.as_ref(),
+    };
+    let data = data(&shown);
 
     let count = motion.impacts.len();
     let impacts = match count {
@@ -65,25 +101,50 @@ pub fn html(mechanics: &Mechanics, motion: &Motion, requests: &[String]) -> Resu
         1 => ", 1 impact".to_string(),
         n => format!(", {n} impacts"),
     };
-    let (first, last) = (stage.times[0], stage.times[stage.len() - 1]);
+    let (first, last) = (track.time(track.knots[0]), track.time(track.knots[track.knots.len() - 1]));
     let ended = match &motion.stop {
         stop if stop.reason.is_complete() => String::new(),
         stop => format!("; stopped: {}", stop.reason.name().replace('_', " ")),
     };
     let summary = format!("t = {} … {}{impacts}{ended}", short(first), short(last));
     let drawn = format!("Animation of {}", motion.model);
-    let plotted: Vec<String> = panels.iter().flatten().map(|s| s.label.text()).collect();
-    let turn = if stage.dimension == 3 { " · drag to turn" } else { "" };
+    let plotted: Vec<String> = shown.panels.iter().flatten().map(|s| s.label.text()).collect();
+    let turn = if stage.as_ref().is_some_and(|s| s.dimension == 3) { " · drag to turn" } else { "" };
+    let runs = match others {
+        [] => String::new(),
+        _ => format!(
+            "Compared: as it is, {}",
+            others.iter().map(|r| r.label.as_str()).collect::<Vec<_>>().join(", ")
+        ),
+    };
     Ok(fill(|name| match name {
         "title" => escape(&motion.model),
         "summary" => escape(&summary),
         "alternative" => escape(&drawn),
         "plots" => escape(&format!("Plots over time of {}", plotted.join(", "))),
         "turn" => turn.to_string(),
+        "class" => {
+            if stage.is_some() {
+                String::new()
+            } else {
+                " class=\"plots-only\"".to_string()
+            }
+        }
+        "runs" => escape(&runs),
         "style" => STYLE.to_string(),
         "data" => data.clone(),
-        _ => SCRIPT.to_string(),
+        _ => format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat()),
     }))
+}
+
+/// What a page shows.
+struct Shown<'c, 'a> {
+    catalog: &'c Catalog<'a>,
+    stage: Option<&'c Stage>,
+    panels: Vec<Vec<&'c Signal<'a>>>,
+    planes: Vec<(&'c Signal<'a>, &'c Signal<'a>)>,
+    jumps: usize,
+    compared: Option<&'c Compared>,
 }
 
 /// The template with each `{{name}}` replaced, in one pass: what is put in is not looked at again.
@@ -106,80 +167,48 @@ fn short(t: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-fn data(catalog: &Catalog<'_>, stage: &Stage, panels: &[Vec<&Signal<'_>>], jumps: usize) -> String {
+fn data(shown: &Shown<'_, '_>) -> String {
+    let (catalog, stage, jumps) = (shown.catalog, shown.stage, shown.jumps);
     let track = catalog.track;
     let model = &track.mechanics.model;
-    let listed = listed(catalog, panels);
+    let listed = listed(shown);
+    let times: Vec<f64> = track.knots.iter().map(|&k| track.time(k)).collect();
     let mut o = String::from("{");
-    _ = write!(o, "\"time\":\"{}\",\"dimension\":{}", doubles(&stage.times), stage.dimension);
+    _ = write!(o, "\"time\":\"{}\",\"dimension\":{}", doubles(&times), stage.map_or(0, |s| s.dimension));
     let time = catalog.signals.iter().find(|s| s.kind == Kind::Time);
     let unit = time.and_then(|s| s.unit.as_deref()).map(unit_text).unwrap_or_default();
     _ = write!(o, ",\"time_unit\":{}", string(&unit));
 
+    let kind = |angle: bool| if angle { "\"angle\"" } else { "null" };
     let column = |s: &&Signal<'_>| {
         format!(
-            "{{\"name\":{},\"label\":{},\"unit\":{},\"data\":\"{}\"}}",
+            "{{\"name\":{},\"label\":{},\"unit\":{},\"kind\":{},\"data\":\"{}\"}}",
             string(&s.name),
             label(&s.label),
             string(&s.unit.as_deref().map(unit_text).unwrap_or_default()),
+            kind(catalog.is_angle(s)),
             doubles(&catalog.values(s, &track.knots))
         )
     };
     _ = write!(o, ",\"columns\":[{}]", list(listed.iter().map(column)));
-    let panel = |signals: &Vec<&Signal<'_>>| {
-        let curves = signals.iter().filter_map(|s| listed.iter().position(|l| l.name == s.name));
-        let unit = signals[0].unit.as_deref().filter(|_| signals.iter().all(|s| s.unit == signals[0].unit));
-        let unit = unit.map(unit_text).unwrap_or_default();
-        format!("{{\"curves\":[{}],\"unit\":{}}}", list(curves.map(|i| i.to_string())), string(&unit))
+    let place = |s: &Signal<'_>| listed.iter().position(|l| l.name == s.name);
+    curves(&mut o, shown, place);
+    let plane = |(y, x): &(&Signal<'_>, &Signal<'_>)| {
+        let equal = crate::plot::same_scale_fits(catalog, y, x);
+        place(x).zip(place(y)).map(|(x, y)| format!("{{\"x\":{x},\"y\":{y},\"equal\":{equal}}}"))
     };
-    _ = write!(o, ",\"panels\":[{}]", list(panels.iter().map(panel)));
-
-    let mut bodies = 0;
-    let points: Vec<String> = stage
-        .points
-        .iter()
-        .map(|p| {
-            let role = match p.role {
-                Role::Body(_) => "body",
-                Role::Joint => "joint",
-                Role::Pivot => "pivot",
-            };
-            let colour = bodies;
-            bodies += usize::from(role == "body");
-            let data = list(p.at.iter().map(|c| format!("\"{}\"", floats(c.iter().copied()))));
-            let angle = p.angle.as_ref().map_or_else(|| "null".into(), |a| format!("\"{}\"", floats(a.iter().copied())));
-            format!(
-                "{{\"name\":{},\"role\":\"{role}\",\"radius\":{},\"colour\":{colour},\"data\":[{data}],\"angle\":{angle}}}",
-                string(&p.name),
-                number(p.role.radius())
-            )
-        })
-        .collect();
-    _ = write!(o, ",\"points\":[{}]", points.join(","));
-    let pairs = |p: &[(usize, usize)]| list(p.iter().map(|(a, b)| format!("[{a},{b}]")));
-    _ = write!(o, ",\"links\":[{}],\"springs\":[{}]", pairs(&stage.links), pairs(&stage.springs));
-    _ = write!(o, ",\"traces\":[{}]", list(stage.traces.iter().map(usize::to_string)));
-    let bounds = stage.bounds.iter().map(|b| format!("[{},{}]", number(b.0), number(b.1)));
-    _ = write!(o, ",\"bounds\":[{}]", list(bounds));
-    let wall = |w: &crate::view::WallTrack| {
-        let curve = |c: &Vec<(f64, f64)>| format!("\"{}\"", floats(c.iter().flat_map(|p| [p.0, p.1])));
-        let frames = w.frames.iter().map(|f| format!("[{}]", list(f.iter().map(curve))));
-        format!(
-            "{{\"name\":{},\"times\":\"{}\",\"frames\":[{}]}}",
-            string(&w.name),
-            doubles(&w.times),
-            list(frames)
-        )
-    };
-    _ = write!(o, ",\"walls\":[{}]", list(stage.walls.iter().map(wall)));
+    _ = write!(o, ",\"planes\":[{}]", list(shown.planes.iter().filter_map(plane)));
+    drawing(&mut o, stage);
 
     let jump = |(knot, j): (usize, &crate::track::Jump)| {
         let walls = list(j.walls.iter().filter_map(|&w| model.walls.get(w)).map(|w| string(&w.name)));
-        let flash = stage.flashes.binary_search_by_key(&knot, |f| f.knot).ok().map(|i| &stage.flashes[i]);
-        let points = flash.map(|f| f.points.clone()).unwrap_or_default();
-        let points = list(points.iter().map(usize::to_string));
+        let flashes = stage.map_or(&[][..], |s| &s.flashes);
+        let flash = flashes.binary_search_by_key(&knot, |f| f.knot).ok().map(|i| &flashes[i]);
+        let points = list(flash.iter().flat_map(|f| &f.points).map(usize::to_string));
+        let place = |p: &Vec<f64>| format!("[{}]", list(p.iter().map(|x| number(*x))));
+        let places = list(flash.iter().flat_map(|f| &f.places).map(place));
         format!(
-            "{{\"knot\":{knot},\"number\":{},\"walls\":[{walls}],\"points\":[{points}],\"reset\":{}}}",
+            "{{\"knot\":{knot},\"number\":{},\"walls\":[{walls}],\"points\":[{points}],\"places\":[{places}],\"reset\":{}}}",
             j.number + 1,
             j.before.is_none()
         )
@@ -201,13 +230,144 @@ fn data(catalog: &Catalog<'_>, stage: &Stage, panels: &[Vec<&Signal<'_>>], jumps
         palette(Theme::Light),
         palette(Theme::Dark)
     );
-    let (speed, speeds) = speeds(stage.times[stage.len() - 1] - stage.times[0]);
+    let (speed, speeds) = speeds(times[times.len() - 1] - times[0]);
     _ = write!(o, ",\"speed\":{},\"speeds\":[{}]}}", number(speed), list(speeds.iter().map(|s| number(*s))));
     o
 }
 
-/// Signals in the table of numbers: what a state is, its energies, and what the panels show.
-fn listed<'c, 'a>(catalog: &'c Catalog<'a>, panels: &[Vec<&'c Signal<'a>>]) -> Vec<&'c Signal<'a>> {
+/// The curves of the panels, of the motion itself and of those it is compared with.
+fn curves(o: &mut String, shown: &Shown<'_, '_>, place: impl Fn(&Signal<'_>) -> Option<usize>) {
+    let catalog = shown.catalog;
+    let common = |signals: &[&Signal<'_>]| {
+        let first = signals[0].unit.as_deref();
+        first.filter(|_| signals.iter().all(|s| s.unit == signals[0].unit)).map(unit_text).unwrap_or_default()
+    };
+    let (mut series, mut panels): (Vec<String>, Vec<String>) = (vec![], vec![]);
+    let mut panel = |title: Option<&Label>, unit: &str, kind: &str, from: usize, to: usize| {
+        let title = title.map_or_else(|| "null".to_string(), label);
+        let curves = list((from..to).map(|i| i.to_string()));
+        panels.push(format!(
+            "{{\"title\":{title},\"unit\":{},\"kind\":{kind},\"curves\":[{curves}]}}",
+            string(unit)
+        ));
+    };
+    match shown.compared {
+        None => {
+            for signals in &shown.panels {
+                let from = series.len();
+                for s in signals {
+                    series.extend(
+                        place(s).map(|i| format!("{{\"column\":{i},\"label\":{}}}", label(&s.label))),
+                    );
+                }
+                let angle = signals.iter().all(|s| catalog.is_angle(s));
+                panel(None, &common(signals), if angle { "\"angle\"" } else { "null" }, from, series.len());
+            }
+        }
+        Some(compared) => {
+            for p in &compared.panels {
+                let from = series.len();
+                for c in &p.curves {
+                    let (times, values): (Vec<f64>, Vec<f64>) = c.points.iter().copied().unzip();
+                    series.push(format!(
+                        "{{\"label\":{},\"colour\":{},\"time\":\"{}\",\"data\":\"{}\",\"after\":[{}]}}",
+                        label(&Label::plain(&c.run)),
+                        c.color,
+                        doubles(&times),
+                        doubles(&values),
+                        list(c.after.iter().map(usize::to_string))
+                    ));
+                }
+                let kind = if p.logarithmic {
+                    "\"log\""
+                } else if p.angle {
+                    "\"angle\""
+                } else {
+                    "null"
+                };
+                panel(
+                    Some(&p.title),
+                    &p.unit.as_deref().map(unit_text).unwrap_or_default(),
+                    kind,
+                    from,
+                    series.len(),
+                );
+            }
+        }
+    }
+    _ = write!(o, ",\"series\":[{}],\"panels\":[{}]", series.join(","), panels.join(","));
+    let runs =
+        shown.compared.and_then(|c| c.panels.first()).map(|p| list(p.curves.iter().map(|c| string(&c.run))));
+    _ = write!(o, ",\"compared\":{}", runs.map_or_else(|| "null".into(), |runs| format!("[{runs}]")));
+}
+
+/// What the animation draws; nothing where there is no stage.
+fn drawing(o: &mut String, stage: Option<&Stage>) {
+    let Some(stage) = stage else {
+        o.push_str(",\"points\":[],\"links\":[],\"springs\":[],\"traces\":[],\"fills\":[],\"surfaces\":[],\"bounds\":[],\"walls\":[]");
+        return;
+    };
+    let coded = |c: &Vec<f64>| format!("\"{}\"", floats(c.iter().copied()));
+    let point = |p: &crate::view::PointTrack| {
+        let role = match p.role {
+            Role::Body(_) => "body",
+            Role::Joint => "joint",
+            Role::Pivot => "pivot",
+            Role::Unseen => "unseen",
+        };
+        let colour = p.color.map_or_else(|| "null".into(), |c| c.to_string());
+        let angle = p.angle.as_ref().map_or_else(|| "null".into(), coded);
+        format!(
+            "{{\"name\":{},\"role\":\"{role}\",\"radius\":{},\"colour\":{colour},\"data\":[{}],\"angle\":{angle}}}",
+            string(&p.name),
+            number(p.role.radius()),
+            list(p.at.iter().map(coded))
+        )
+    };
+    _ = write!(o, ",\"points\":[{}]", list(stage.points.iter().map(point)));
+    let pairs = |p: &[(usize, usize)]| list(p.iter().map(|(a, b)| format!("[{a},{b}]")));
+    _ = write!(o, ",\"links\":[{}],\"springs\":[{}]", pairs(&stage.links), pairs(&stage.springs));
+    _ = write!(o, ",\"traces\":[{}]", list(stage.traces.iter().map(usize::to_string)));
+    let fill = |f: &crate::view::Fill| {
+        let form = match &f.form {
+            Form::Round(r) => format!("\"form\":\"round\",\"radius\":{}", number(*r)),
+            Form::Disc(r) => format!("\"form\":\"disc\",\"radius\":{}", number(*r)),
+            Form::Box(sides) => {
+                format!("\"form\":\"box\",\"sides\":[{}]", list(sides.iter().map(|s| number(*s))))
+            }
+            Form::Corners(points) => {
+                format!("\"form\":\"corners\",\"points\":[{}]", list(points.iter().map(usize::to_string)))
+            }
+            Form::Polygon(corners) => {
+                let corners = corners.iter().map(|c| format!("[{},{}]", number(c.0), number(c.1)));
+                format!("\"form\":\"polygon\",\"corners\":[{}]", list(corners))
+            }
+        };
+        let turned = list(f.turned.iter().map(coded));
+        format!("{{\"point\":{},\"body\":{},{form},\"turned\":[{turned}]}}", f.point, f.is_body)
+    };
+    _ = write!(o, ",\"fills\":[{}]", list(stage.fills.iter().map(fill)));
+    let surface = |c: &Vec<[f64; 3]>| format!("\"{}\"", floats(c.iter().flatten().copied()));
+    _ = write!(o, ",\"surfaces\":[{}]", list(stage.surfaces.iter().map(surface)));
+    let bounds = stage.bounds.iter().map(|b| format!("[{},{}]", number(b.0), number(b.1)));
+    _ = write!(o, ",\"bounds\":[{}]", list(bounds));
+    let wall = |w: &crate::view::WallTrack| {
+        let curve = |c: &Vec<(f64, f64)>| format!("\"{}\"", floats(c.iter().flat_map(|p| [p.0, p.1])));
+        let frames = w.frames.iter().map(|f| format!("[{}]", list(f.iter().map(curve))));
+        format!(
+            "{{\"name\":{},\"times\":\"{}\",\"behind\":{},\"frames\":[{}]}}",
+            string(&w.name),
+            doubles(&w.times),
+            w.behind.map_or_else(|| "null".into(), number),
+            list(frames)
+        )
+    };
+    _ = write!(o, ",\"walls\":[{}]", list(stage.walls.iter().map(wall)));
+}
+
+/// Signals in the table of numbers: what a state is, its energies, and what panels and planes show.
+fn listed<'c, 'a>(shown: &Shown<'c, 'a>) -> Vec<&'c Signal<'a>> {
+    let catalog = shown.catalog;
     let gaps = catalog.signals.iter().filter(|s| s.kind == Kind::Gap).count();
     let wanted = |s: &&Signal<'_>| match s.kind {
         Kind::Position(_) | Kind::Velocity(_) | Kind::Energy | Kind::Hamiltonian | Kind::Output => true,
@@ -225,7 +385,7 @@ fn listed<'c, 'a>(catalog: &'c Catalog<'a>, panels: &[Vec<&'c Signal<'a>>]) -> V
         (Kind::Hamiltonian, _) => 5,
         _ => 6,
     });
-    for s in panels.iter().flatten() {
+    for s in shown.panels.iter().flatten().copied().chain(shown.planes.iter().flat_map(|p| [p.0, p.1])) {
         if listed.iter().all(|l| l.name != s.name) {
             listed.push(s);
         }

@@ -1,6 +1,6 @@
 //! Axes: a frame in pixels with a range in values, its grid, marks and labels.
 
-use super::ticks::{Ticks, padded, power_of_ten, ticks};
+use super::ticks::{Ticks, logarithmic_ticks, padded, power_of_ten, ticks};
 use crate::draw::{Anchor, Area, Label, Line, Picture, Shape, Theme};
 
 pub(super) const TICK_SIZE: f64 = 11.0;
@@ -24,6 +24,14 @@ impl Axis {
     pub fn new(low: f64, high: f64, margin: f64, wanted: usize, angle: bool, label: Label) -> Axis {
         let (low, high) = padded(low, high, margin);
         Axis { ticks: ticks(low, high, wanted, angle), low, high, label }
+    }
+
+    /// An axis for powers of ten from 10^`low` to 10^`high`.
+    pub fn logarithmic(low: f64, high: f64, wanted: usize, label: Label) -> Axis {
+        let (low, high) = if low.is_finite() && high.is_finite() { (low, high) } else { (-1.0, 1.0) };
+        let spare = (0.06 * (high - low)).max(0.5);
+        let (low, high) = (low - spare, high + spare);
+        Axis { ticks: logarithmic_ticks(low, high, wanted), low, high, label }
     }
 
     /// Width of the widest mark's label.

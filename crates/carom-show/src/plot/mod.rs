@@ -3,6 +3,7 @@
 //! Promise: a jump is never joined; its two sides are drawn where the impact's record says they are. Whatever the number of
 //! samples, a picture stays small and shows every extreme that could be seen. The same motion gives the same bytes.
 
+mod compare;
 mod frame;
 mod plane;
 mod reduce;
@@ -11,10 +12,13 @@ mod signals;
 mod ticks;
 mod time;
 
+pub use compare::{Compared, ComparedCurve, ComparedPanel, Run};
 pub use signals::{Catalog, Forces, Kind, Signal};
 
 use crate::draw::{self, Anchor, Area, Label, Picture, Theme};
+use crate::film;
 use crate::track::Track;
+use crate::view::{self, Stage};
 use carom_mech::{Diagnostic, Mechanics, Severity};
 use carom_run::Motion;
 use frame::{Axis, Frame};
@@ -97,10 +101,17 @@ pub fn picture(
         )]);
     }
     let catalog = Catalog::new(&track);
-    let panels = read_requests(&catalog, requests)?;
+    let mut panels = read_requests(&catalog, requests)?;
+    let stage = stage(mechanics, motion, &panels, requests.is_empty())?;
+    if requests.is_empty() && stage.is_some() {
+        // The scene takes the place of one of the two planes.
+        let planes = panels.iter().filter(|p| matches!(p, Panel::Plane { .. })).count();
+        panels.truncate(panels.len() - planes.saturating_sub(1));
+        panels.push(Panel::View(None));
+    }
 
     let mut over_time: Vec<TimePanel> = Vec::new();
-    let mut planes: Vec<PlanePanel> = Vec::new();
+    let mut planes: Vec<Square> = Vec::new();
     let count = panels.iter().filter(|p| matches!(p, Panel::Time(_))).count();
     let height: f64 = match count {
         1 => 300.0,
@@ -111,7 +122,10 @@ pub fn picture(
     for panel in &panels {
         match panel {
             Panel::Time(signals) => over_time.push(TimePanel::new(&catalog, signals, style.width, height)),
-            Panel::Plane { y, x, event } => planes.push(PlanePanel::new(&catalog, y, x, *event)),
+            Panel::Plane { y, x, event } => {
+                planes.push(Square::Plane(Box::new(PlanePanel::new(&catalog, y, x, *event))));
+            }
+            Panel::View(time) => planes.push(Square::View(*time)),
         }
     }
 
@@ -145,7 +159,21 @@ pub fn picture(
         top += 18.0;
         let cell = style.width / columns as f64;
         let mut tallest: f64 = 0.0;
-        for (n, panel) in row.iter().enumerate() {
+        for (n, square) in row.iter().enumerate() {
+            let panel = match (square, &stage) {
+                (Square::Plane(panel), _) => panel,
+                (Square::View(time), Some(stage)) => {
+                    let size = if columns == 1 { cell.min(640.0) } else { cell };
+                    let scene = film::still(stage, *time, &motion.model, theme, size - 2.0 * RIGHT);
+                    tallest = tallest.max(scene.height - 0.5 * BOTTOM);
+                    picture.insert(scene, n as f64 * cell + RIGHT, top);
+                    if over_time.is_empty() && columns == 1 {
+                        picture.width = size;
+                    }
+                    continue;
+                }
+                (Square::View(_), None) => continue,
+            };
             let offset = 22.0 + panel.y.label_width();
             let left = n as f64 * cell + offset + 20.0;
             let right = (n + 1) as f64 * cell - RIGHT;
@@ -169,6 +197,93 @@ pub fn picture(
     }
     picture.height = top + 10.0;
     Ok(picture)
+}
+
+/// What stands beside another in a row.
+enum Square {
+    Plane(Box<PlanePanel>),
+    View(Option<f64>),
+}
+
+/// The scene, if it is asked for; by itself only where it is in space, which no plane shows.
+fn stage(
+    mechanics: &Mechanics,
+    motion: &Motion,
+    panels: &[Panel<'_, '_>],
+    choose: bool,
+) -> Result<Option<Stage>, Vec<Diagnostic>> {
+    let asked = panels.iter().any(|p| matches!(p, Panel::View(_)));
+    if !asked && !choose {
+        return Ok(None);
+    }
+    let mut mechanics = mechanics.clone();
+    let scene = match view::scene(&mut mechanics) {
+        Ok(scene) => scene,
+        Err(problems) if asked => return Err(problems),
+        Err(_) => return Ok(None),
+    };
+    let track = Track::new(&mechanics, motion);
+    Ok((asked || scene.dimension == 3).then(|| Stage::new(&track, &scene)))
+}
+
+/// Several runs as SVG: the motion itself first. Arguments as for [`svg`].
+pub fn compared_svg(
+    mechanics: &Mechanics,
+    motion: &Motion,
+    others: &[Run<'_>],
+    requests: &[String],
+    style: Style,
+) -> Result<String, Vec<Diagnostic>> {
+    Ok(draw::svg(&compared_picture(mechanics, motion, others, requests, style)?))
+}
+
+/// Several runs as a PNG file. Arguments as for [`svg`].
+pub fn compared_png(
+    mechanics: &Mechanics,
+    motion: &Motion,
+    others: &[Run<'_>],
+    requests: &[String],
+    style: Style,
+) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    let picture = compared_picture(mechanics, motion, others, requests, style)?;
+    draw::png(&picture, PNG_SCALE)
+        .ok_or_else(|| vec![problem("the picture could not be painted", "use fewer panels, or write .svg")])
+}
+
+/// Several runs as a picture. Arguments as for [`svg`].
+pub fn compared_picture(
+    mechanics: &Mechanics,
+    motion: &Motion,
+    others: &[Run<'_>],
+    requests: &[String],
+    style: Style,
+) -> Result<Picture, Vec<Diagnostic>> {
+    let track = Track::new(mechanics, motion);
+    if track.knots.is_empty() {
+        return Err(vec![problem(
+            "the motion has no samples to plot",
+            "ask for samples within the time it reached",
+        )]);
+    }
+    let catalog = Catalog::new(&track);
+    let over_time = |panel| if let Panel::Time(signals) = panel { Some(signals) } else { None };
+    let panels: Vec<Vec<&Signal<'_>>> =
+        read_requests(&catalog, requests)?.into_iter().filter_map(over_time).collect();
+    if panels.is_empty() {
+        return Err(vec![problem(
+            "runs are compared over time",
+            "name signals, for example --plot \"energy\"",
+        )]);
+    }
+    let time = catalog.signals.iter().find(|s| s.kind == Kind::Time);
+    let label = time.map_or_else(Label::default, |s| s.label.clone().with_unit(s.unit.as_deref()));
+    Ok(Compared::new(&catalog, others, &panels)?.picture(&motion.model, &label, style))
+}
+
+/// Are these two signals places, to be drawn with the same scale?
+pub(crate) fn same_scale_fits(catalog: &Catalog<'_>, y: &Signal<'_>, x: &Signal<'_>) -> bool {
+    let place = |s: &Signal<'_>| matches!(s.kind, Kind::Position(_) | Kind::Definition);
+    place(x) && place(y) && x.unit == y.unit && !catalog.is_angle(x) && !catalog.is_angle(y)
 }
 
 pub(crate) fn read_requests<'c, 'a>(

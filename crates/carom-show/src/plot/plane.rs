@@ -2,13 +2,15 @@
 
 use super::frame::{Axis, Frame};
 use super::reduce::Coverage;
-use super::signals::{Catalog, Kind, Signal};
+use super::signals::{Catalog, Signal};
 use crate::draw::{Area, Line, Picture, Shape, Theme};
 use crate::track::Knot;
 
 /// A curve or a set of points in a plane, ready to be drawn.
 pub struct PlanePanel {
     legs: Vec<Vec<(f64, f64)>>,
+    /// Both sides of each jump: before and after.
+    jumps: Vec<[(f64, f64); 2]>,
     section: bool,
     /// To the right.
     pub x: Axis,
@@ -17,6 +19,9 @@ pub struct PlanePanel {
     /// Do both directions have the same scale?
     pub equal: bool,
 }
+
+/// Up to this many jumps their sides are marked by dots; more would hide the curve.
+const MOST_DOTTED: usize = 40;
 
 /// Largest number of points a curve is written with; cells grow until it is enough.
 const MOST_POINTS: usize = 40_000;
@@ -40,14 +45,14 @@ impl PlanePanel {
             let label = s.label.clone().with_unit(s.unit.as_deref());
             Axis::new(low, high, 0.05, 5, catalog.is_angle(s), label)
         };
+        let jumps = if event.is_some() { vec![] } else { jumps(&knots, &points, x1 - x0, y1 - y0) };
         let legs = if event.is_some() {
             points.into_iter().filter(|p| p.0.is_finite() && p.1.is_finite()).map(|p| vec![p]).collect()
         } else {
             split(&knots, &points, x1 - x0, y1 - y0)
         };
-        let place = |s: &Signal<'_>| matches!(s.kind, Kind::Position(_) | Kind::Definition);
-        let equal = place(x) && place(y) && x.unit == y.unit && !catalog.is_angle(x) && !catalog.is_angle(y);
-        PlanePanel { legs, section: event.is_some(), x: axis(x, x0, x1), y: axis(y, y0, y1), equal }
+        let equal = super::same_scale_fits(catalog, y, x);
+        PlanePanel { legs, jumps, section: event.is_some(), x: axis(x, x0, x1), y: axis(y, y0, y1), equal }
     }
 
     /// Draws the panel into `frame`.
@@ -94,7 +99,31 @@ impl PlanePanel {
             Line::new(color, if total > 20_000 { 0.7 } else { 1.4 })
         };
         picture.shapes.push(Shape::Path { pieces, closed: false, fill: None, line: Some(line), clip });
+        if self.jumps.len() <= MOST_DOTTED {
+            for [before, after] in &self.jumps {
+                let (a, b) = (frame.pixel(before.0, before.1), frame.pixel(after.0, after.1));
+                let dashed = Line { color: color.faded(0.6), width: 1.0, dash: Some((2.0, 3.0)) };
+                picture.line(&[a, b], dashed);
+                for (at, fill) in [(a, theme.background()), (b, color)] {
+                    let line = Some(Line::new(color, 1.2));
+                    picture.shapes.push(Shape::Disc { at, radius: 2.4, fill: Some(fill), line });
+                }
+            }
+        }
     }
+}
+
+/// Both sides of each jump that is one for these signals.
+fn jumps(knots: &[Knot], points: &[(f64, f64)], width: f64, height: f64) -> Vec<[(f64, f64); 2]> {
+    let known = |p: &(f64, f64)| p.0.is_finite() && p.1.is_finite();
+    let differs = |a: &(f64, f64), b: &(f64, f64)| {
+        (a.0 - b.0).abs() > 1e-9 * width || (a.1 - b.1).abs() > 1e-9 * height
+    };
+    let after = knots.iter().enumerate().skip(1).filter(|(_, k)| matches!(k, Knot::After(_)));
+    after
+        .map(|(i, _)| [points[i - 1], points[i]])
+        .filter(|[a, b]| known(a) && known(b) && differs(a, b))
+        .collect()
 }
 
 /// Smooth pieces: broken where either signal jumps or is not known.

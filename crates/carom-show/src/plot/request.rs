@@ -5,6 +5,7 @@
 //! energy                    a group: kinetic, potential and total energy
 //! theta2' vs theta2         a curve in the plane of two signals
 //! theta' vs theta at apex   the points of a recorded event: a Poincaré section
+//! view, view at 2.5         the scene of the animation at the end, or at a time
 //! ```
 
 use super::signals::{Catalog, Forces, Kind, Signal};
@@ -33,10 +34,26 @@ pub enum Panel<'c, 'a> {
         /// Index of the event.
         event: Option<usize>,
     },
+    /// The scene of the animation, at the end or at this time.
+    View(Option<f64>),
 }
 
 /// Reads one request.
 pub fn read<'c, 'a>(catalog: &'c Catalog<'a>, text: &str) -> Result<Panel<'c, 'a>, Vec<Diagnostic>> {
+    if let Some(rest) = text.strip_prefix("view").filter(|_| catalog.signals.iter().all(|s| s.name != "view"))
+    {
+        match rest.trim().strip_prefix("at ").map(|t| t.trim().parse::<f64>()) {
+            None if rest.trim().is_empty() => return Ok(Panel::View(None)),
+            Some(Ok(t)) if t.is_finite() => return Ok(Panel::View(Some(t))),
+            Some(_) => {
+                return Err(vec![error(
+                    format!("`{text}` names no time"),
+                    "for example --plot \"view at 2.5\"".into(),
+                )]);
+            }
+            None => {}
+        }
+    }
     if let Some((y, rest)) = split_word(text, "vs") {
         let (x, event) = match split_word(rest, "at") {
             Some((x, event)) => (x, Some(event)),

@@ -89,6 +89,18 @@ pub fn power_of_ten(n: i32) -> Label {
     Label::plain("×10").raised(&n.to_string())
 }
 
+/// Marks at whole powers of ten, between the exponents `low` and `high`.
+pub fn logarithmic_ticks(low: f64, high: f64, wanted: usize) -> Ticks {
+    let step = ((high - low) / wanted.max(1) as f64).ceil().max(1.0);
+    let raised = |n: f64| -> String {
+        let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+        let text = format!("{n:.0}");
+        text.chars().map(|c| c.to_digit(10).map_or('⁻', |d| digits[d as usize])).collect()
+    };
+    let marks = multiples(low, high, step).map(|n| (n * step, format!("10{}", raised(n * step)))).collect();
+    Ticks { marks, exponent: 0 }
+}
+
 /// The range an axis shows for values between `low` and `high`: a little more, and something sensible when they are equal.
 pub fn padded(low: f64, high: f64, margin: f64) -> (f64, f64) {
     if !(low.is_finite() && high.is_finite()) {
@@ -125,6 +137,12 @@ mod tests {
     fn angles_are_marked_in_parts_of_pi() {
         assert_eq!(labels(&ticks(-3.5, 3.5, 4, true)), ["−π", "−π/2", "0", "π/2", "π"]);
         assert_eq!(labels(&ticks(-0.3, 0.3, 3, true)), ["−0.2", "0.0", "0.2"]);
+    }
+
+    #[test]
+    fn logarithms_are_marked_by_powers_of_ten() {
+        assert_eq!(labels(&logarithmic_ticks(-16.3, 0.4, 3)), ["10⁻¹²", "10⁻⁶", "10⁰"]);
+        assert_eq!(labels(&logarithmic_ticks(-1.2, 1.1, 3)), ["10⁻¹", "10⁰", "10¹"]);
     }
 
     #[test]

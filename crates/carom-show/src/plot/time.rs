@@ -1,5 +1,6 @@
 //! Panels over time: curves broken at jumps, impacts and contacts marked.
 
+use super::compare::ComparedCurve;
 use super::frame::{Axis, Frame, LABEL_SIZE, TICK_SIZE};
 use super::reduce::OverTime;
 use super::signals::{Catalog, Kind, Signal};
@@ -80,6 +81,52 @@ impl TimePanel {
             }
         }
         self.draw_legend(picture, catalog, frame, theme, marks);
+    }
+
+    /// Draws a curve of one of several runs, both sides of its jumps marked.
+    pub fn draw_compared(
+        picture: &mut Picture,
+        frame: &Frame,
+        curve: &ComparedCurve,
+        line: Line,
+        theme: Theme,
+    ) {
+        let area = frame.area;
+        let size =
+            curve.points.iter().map(|p| p.1).filter(|v| v.is_finite()).fold(0.0f64, |a, b| a.max(b.abs()));
+        let times = (curve.points.first().map_or(0.0, |p| p.0), curve.points.last().map_or(0.0, |p| p.0));
+        let crowded = curve.points.len() as f64 > 8.0 * area.width() && times.1 > times.0;
+        let mut leg =
+            OverTime::new(if crowded { 2.0 * area.width() / (times.1 - times.0) } else { f64::NAN });
+        let (mut legs, mut ends): (Vec<Vec<(f64, f64)>>, Vec<(f64, f64, bool)>) = (vec![], vec![]);
+        let mut jumps = curve.after.iter().peekable();
+        for (i, &(t, v)) in curve.points.iter().enumerate() {
+            let after = jumps.next_if(|&&j| j == i).is_some();
+            let before = if after && i > 0 { curve.points[i - 1].1 } else { v };
+            let jumped = after && (v - before).abs() > 1e-9 * size;
+            if (jumped || !v.is_finite()) && !leg.is_empty() {
+                legs.push(leg.take());
+            }
+            if jumped {
+                ends.extend([(t, before, false), (t, v, true)]);
+            }
+            if v.is_finite() {
+                leg.push((t, v));
+            }
+        }
+        if !leg.is_empty() {
+            legs.push(leg.take());
+        }
+        let pieces = legs.iter().map(|leg| leg.iter().map(|p| frame.pixel(p.0, p.1)).collect()).collect();
+        let clip = Some(Area { top: area.top - 1.0, bottom: area.bottom + 1.0, ..area });
+        picture.shapes.push(Shape::Path { pieces, closed: false, fill: None, line: Some(line), clip });
+        if ends.len() <= 2 * MOST_DOTTED {
+            for (t, v, after) in ends {
+                let fill = Some(if after { line.color } else { theme.background() });
+                let edge = Some(Line::new(line.color, 1.2));
+                picture.shapes.push(Shape::Disc { at: frame.pixel(t, v), radius: 2.4, fill, line: edge });
+            }
+        }
     }
 
     /// Above the frame, so that it never hides data.

@@ -16,12 +16,53 @@ pub fn walls(pen: &mut Pen<'_>) {
     }
     law(pen);
     solution(pen);
+    let many = mechanics.walls.len() > MANY;
     for (k, wall) in mechanics.walls.iter().enumerate() {
-        self::wall(pen, k, wall);
+        if k == 0 || !many || !alike(pen, k) {
+            self::wall(pen, k, wall);
+        }
+    }
+    if many {
+        others(pen);
     }
     if mechanics.walls.len() > 1 {
         pen.heading(2, "Several walls at once");
         pen.say("When several walls are touched at the same instant, the rule `simultaneous` (the default) solves for all impulses together, ‹0 ≤ #ᵢ ⊥ @̇ᵢ⁺ + εᵢ @̇ᵢ⁻ ≥ 0|0 \\le #_i \\perp \\dot{@}_i^{+} + \\varepsilon_i \\dot{@}_i^{-} \\ge 0› with ‹εᵢ = eᵢ|\\varepsilon_i = e_i› for walls that approach and the largest restitution of all for walls that separate, again while one approaches; the rule `sequential` applies the one-wall law again and again. They agree for elastic walls only when the angle between the walls, measured by the kinetic energy, is ‹π/k|\\pi/k› with ‹k› even.");
+    }
+}
+
+/// So many walls have their laws written out one by one. Of more, those that differ from the first in gap and normal only
+/// are given by these: sixteen laws that say the same hide what they say.
+const MANY: usize = 6;
+
+/// Does the law of a wall read like that of the first, but for its gap and normal?
+fn alike(pen: &Pen<'_>, k: usize) -> bool {
+    let mechanics = pen.mechanics;
+    let (first, wall) = (&mechanics.walls[0], &mechanics.walls[k]);
+    let solved = |k: usize| mechanics.forms.impacts.get(k).is_some_and(Option::is_some);
+    let still = |w: &WallMechanics| pen.is_zero(w.gap_t);
+    first.restitution == wall.restitution && still(first) == still(wall) && solved(0) == solved(k)
+}
+
+/// The walls whose law is that of the first.
+fn others(pen: &mut Pen<'_>) {
+    let mechanics = pen.mechanics;
+    let same: Vec<usize> = (1..mechanics.walls.len()).filter(|&k| alike(pen, k)).collect();
+    if same.is_empty() {
+        return;
+    }
+    let first = quoted(&mechanics.walls[0].name);
+    pen.heading(2, "The other walls");
+    pen.say(&format!("Their laws read as that of wall {first}, line by line, each with its own gap and normal: ‹@̇ = n·v + @_t|\\dot{{@}} = n\\cdot v + @_t›, and ‹#|#›, ‹S n› and ‹v⁺|v^{{+}}› follow from ‹n› as they do there. The format `json` has all of them written out."));
+    for k in same {
+        let wall = &mechanics.walls[k];
+        pen.heading(3, &format!("Wall {}", quoted(&wall.name)));
+        let mut list = pen.equation(pen.gap.clone(), "=", wall.gap);
+        list.push(one_form_equation(pen, Formula::pair(r"n dq|n\,dq"), &wall.normal));
+        if !pen.is_zero(wall.gap_t) {
+            list.extend(pen.equation(pen.pair("@_t|@_t"), "=", wall.gap_t));
+        }
+        pen.equations(list);
     }
 }
 

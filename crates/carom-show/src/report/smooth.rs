@@ -177,7 +177,7 @@ pub fn principle(pen: &mut Pen<'_>) {
     let mechanics = pen.mechanics;
     let forced = !mechanics.model.forces.is_empty() || mechanics.model.dissipation.is_some();
     pen.heading(1, "From the action to the equations of motion");
-    pen.say("The action of a path from ‹t₀|t_0› to ‹t₁|t_1› is");
+    pen.say("The action of a path from ‹t₀|t_0› to ‹t₁|t_1›, its velocities written ‹v = q̇|v = \\dot q›, is");
     pen.law(r"𝒜[q] = ∫ Ⓛ(q, q̇, t) dt|\mathcal{A}[q] = \int_{t_0}^{t_1} Ⓛ(q, \dot q, t)\,dt");
     pen.say("Move the path a little, ‹q + εη|q + \\varepsilon\\eta› with ‹η = 0|\\eta = 0› at both ends, differentiate at ‹ε = 0|\\varepsilon = 0›, and integrate the term with ‹η̇|\\dot\\eta› by parts; the boundary terms vanish with ‹η|\\eta›:");
     pen.law(r"δ𝒜 = ∫ (∂Ⓛ/∂q − d/dt ∂Ⓛ/∂v)·η dt|\delta\mathcal{A} = \int_{t_0}^{t_1}\Bigl(\frac{\partial Ⓛ}{\partial q} - \frac{d}{dt}\frac{\partial Ⓛ}{\partial v}\Bigr)\cdot\eta\;dt");

@@ -64,6 +64,27 @@ pub fn points_of(
     all.into_iter().filter(|(_, a)| Some(*a) == best).map(|(p, _)| p).take(2).collect()
 }
 
+/// The direction of the force that wall `wall` exerts on point `point` at an impact: f with n_k = (∂r/∂q_k)·f.
+pub fn direction(
+    track: &Track<'_>,
+    scene: &Scene,
+    wall: usize,
+    point: usize,
+    jump: &Jump,
+) -> Option<Vec<f64>> {
+    let model = &track.mechanics.model;
+    let (d, n) = (scene.dimension, model.coordinates.len());
+    let mut roots: Vec<Expr> = scene.normals.get(wall)?.clone();
+    roots.extend(scene.points.get(point)?.rates.iter().flatten().copied());
+    let values = Formulas::new(model, &roots).at(&curves(model), jump.time, &jump.after.0, &jump.after.1);
+    if roots.len() != n * (d + 1) || values.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let rows: Vec<(f64, Vec<f64>)> =
+        (0..n).map(|k| (values[k], values[n + k * d..n + (k + 1) * d].to_vec())).collect();
+    Some(least_squares(&rows, d))
+}
+
 /// The state of the impact, and states around it within the range of the motion, every coordinate moved independently.
 fn states(track: &Track<'_>, jump: &Jump) -> Vec<Vec<f64>> {
     let q = &jump.after.0;
@@ -100,9 +121,15 @@ fn explains(rows: &[(f64, Vec<f64>)], d: usize) -> bool {
     missed(&rows, d) <= MISSED
 }
 
-/// The largest |n_k − J_k·f| for the f of least squares, by normal equations with a trace of regularisation for directions
-/// J does not have.
+/// The largest |n_k − J_k·f| for the f of least squares.
 fn missed(rows: &[(f64, Vec<f64>)], d: usize) -> f64 {
+    let f = least_squares(rows, d);
+    let misfit = |(n, j): &(f64, Vec<f64>)| (n - j.iter().zip(&f).map(|(a, b)| a * b).sum::<f64>()).abs();
+    rows.iter().map(misfit).fold(0.0, f64::max)
+}
+
+/// The f with the least Σ (n_k − J_k·f)², by normal equations with a trace of regularisation for directions J does not have.
+fn least_squares(rows: &[(f64, Vec<f64>)], d: usize) -> Vec<f64> {
     let mut matrix = vec![vec![0.0; d + 1]; d];
     for (n, j) in rows {
         for (row, ja) in matrix.iter_mut().zip(j) {
@@ -125,6 +152,5 @@ fn missed(rows: &[(f64, Vec<f64>)], d: usize) -> f64 {
         let known: f64 = (a + 1..d).map(|b| matrix[a][b] * f[b]).sum();
         f[a] = (matrix[a][d] - known) / matrix[a][a];
     }
-    let misfit = |(n, j): &(f64, Vec<f64>)| (n - j.iter().zip(&f).map(|(a, b)| a * b).sum::<f64>()).abs();
-    rows.iter().map(misfit).fold(0.0, f64::max)
+    f
 }

@@ -7,17 +7,23 @@
 //! Without `[view]`, bodies are drawn; without bodies, what obviously is a place is: definitions and coordinates called
 //! x…, y… (and z…), a length and an angle, a single angle, coordinates along a line. Two points that keep their distance are
 //! joined by a link. Otherwise [`scene`] says what to add.
+//!
+//! What has a form is filled ([`Fill`]): bodies with a radius, a polygon or a box, circles and polygons of `[view]`. In space
+//! (three components) a wall or a holonomic row that is a formula of a point's coordinates is a surface, drawn by its sections.
 
 mod contact;
 mod curve;
+mod fill;
 mod guess;
 mod stage;
+mod surface;
 mod walls;
 
+pub use fill::{Face, Fill, Form};
 pub use stage::{Flash, PointTrack, Role, Stage, WallTrack};
 
 use carom_expr::Expr;
-use carom_mech::{Diagnostic, Mechanics, Point};
+use carom_mech::{Diagnostic, Mechanics, Outline, Point};
 
 /// Points and what joins them, in formulas.
 #[derive(Clone, Debug)]
@@ -32,6 +38,8 @@ pub struct Scene {
     pub springs: Vec<(usize, usize)>,
     /// Points that leave a trace.
     pub traces: Vec<usize>,
+    /// What is filled, in formulas.
+    pub fills: Vec<SceneFill>,
     /// Visible range [left, right, bottom, top], if the model says.
     pub range: Option<[f64; 4]>,
     /// May links be found by looking at distances?
@@ -53,8 +61,32 @@ pub struct ScenePoint {
     pub mass: Option<Expr>,
     /// A planar rigid body's orientation.
     pub angle: Option<Expr>,
+    /// Only an end of something else, a corner, or a body that is hidden or has a form of its own: no marker.
+    pub unseen: bool,
     /// ∂r/∂q_k for every coordinate, where a wall may act on it; empty for a point that never moves.
     pub rates: Vec<Vec<Expr>>,
+}
+
+/// Something filled.
+#[derive(Clone, Debug)]
+pub struct SceneFill {
+    /// The point it moves with, and turns with if that has an angle.
+    pub point: usize,
+    /// Does it belong to that body, which then has no marker?
+    pub is_body: bool,
+    /// Its form.
+    pub outline: SceneOutline,
+}
+
+/// The form of something filled.
+#[derive(Clone, Debug)]
+pub enum SceneOutline {
+    /// The form of a body; in space with its orientation.
+    Body(Outline, Option<Vec<Expr>>),
+    /// A disc across an axis.
+    Disc(Expr, Vec<Expr>),
+    /// A polygon with these points as corners.
+    Corners(Vec<usize>),
 }
 
 impl Scene {
@@ -64,7 +96,14 @@ impl Scene {
         if let Some(i) = self.points.iter().position(|p| p.at == at) {
             return i;
         }
-        self.points.push(ScenePoint { name: name.to_string(), at, mass: None, angle: None, rates: vec![] });
+        self.points.push(ScenePoint {
+            name: name.to_string(),
+            at,
+            mass: None,
+            angle: None,
+            unseen: false,
+            rates: vec![],
+        });
         self.points.len() - 1
     }
 }
@@ -91,8 +130,15 @@ pub fn scene(mechanics: &mut Mechanics) -> Result<Scene, Vec<Diagnostic>> {
 fn what_is_drawn(mechanics: &mut Mechanics) -> Result<Scene, Vec<Diagnostic>> {
     let view = mechanics.model.view.clone();
     let bodies = mechanics.model.bodies.clone();
-    let given: Vec<&Point> =
-        view.links.iter().chain(&view.springs).flat_map(|(a, b)| [a, b]).chain(&view.traces).collect();
+    let corners = view.polygons.iter().flatten().chain(view.circles.iter().map(|c| &c.at));
+    let given: Vec<&Point> = view
+        .links
+        .iter()
+        .chain(&view.springs)
+        .flat_map(|(a, b)| [a, b])
+        .chain(&view.traces)
+        .chain(corners)
+        .collect();
     let largest = given.iter().map(|p| p.at.len()).chain(bodies.iter().map(|b| b.at.len())).max();
     let mut scene = Scene {
         dimension: largest.unwrap_or(2).clamp(2, 3),
@@ -100,26 +146,67 @@ fn what_is_drawn(mechanics: &mut Mechanics) -> Result<Scene, Vec<Diagnostic>> {
         links: vec![],
         springs: vec![],
         traces: vec![],
+        fills: vec![],
         range: view.range,
         find_links: false,
         zero: mechanics.model.dag.zero(),
         normals: vec![],
     };
-    if given.is_empty() && bodies.is_empty() {
-        guess::fill(mechanics, &mut scene)?;
-        return Ok(scene);
+    let only_fills = view.links.is_empty() && view.springs.is_empty() && view.traces.is_empty();
+    if bodies.is_empty() && only_fills {
+        // Circles and polygons are the surroundings of what can be guessed; alone they are all there is.
+        let guessed = guess::fill(mechanics, &mut scene);
+        if given.is_empty() {
+            guessed?;
+        }
     }
     for body in &bodies {
         let i = scene.add(&body.name, &body.at);
         scene.points[i].name = body.name.clone();
         scene.points[i].mass = Some(body.mass);
         scene.points[i].angle = body.angle;
+        scene.points[i].unseen = view.hide.contains(&body.name);
+        if let (Some(outline), false) = (&body.outline, scene.points[i].unseen) {
+            let outline = SceneOutline::Body(outline.clone(), body.orientation.clone());
+            scene.fills.push(SceneFill { point: i, is_body: true, outline });
+        }
     }
+    let find_links =
+        scene.find_links || (view.links.is_empty() && view.springs.is_empty() && !bodies.is_empty());
     let mut pair = |(a, b): &(Point, Point)| (scene.add(&a.name, &a.at), scene.add(&b.name, &b.at));
     let links: Vec<(usize, usize)> = view.links.iter().map(&mut pair).collect();
     let springs: Vec<(usize, usize)> = view.springs.iter().map(&mut pair).collect();
     let traces: Vec<usize> = view.traces.iter().map(|p| scene.add(&p.name, &p.at)).collect();
-    scene.find_links = links.is_empty() && springs.is_empty();
-    (scene.links, scene.springs, scene.traces) = (links, springs, traces);
+    scene.find_links = find_links;
+    if !(bodies.is_empty() && only_fills) {
+        (scene.links, scene.springs, scene.traces) = (links, springs, traces);
+    }
+    fill_view(&mut scene, &view);
     Ok(scene)
+}
+
+/// Circles and polygons of `[view]`. A corner that is nothing else has no marker.
+fn fill_view(scene: &mut Scene, view: &carom_mech::View) {
+    let corner = |scene: &mut Scene, point: &Point| {
+        let known = scene.points.len();
+        let i = scene.add(&point.name, &point.at);
+        scene.points[i].unseen |= i >= known;
+        i
+    };
+    for circle in &view.circles {
+        let point = corner(scene, &circle.at);
+        let outline = match &circle.axis {
+            Some(axis) if scene.dimension == 3 => SceneOutline::Disc(circle.radius, axis.clone()),
+            _ => SceneOutline::Body(Outline::Round(circle.radius), None),
+        };
+        scene.fills.push(SceneFill { point, is_body: false, outline });
+    }
+    for polygon in &view.polygons {
+        let corners: Vec<usize> = polygon.iter().map(|p| corner(scene, p)).collect();
+        scene.fills.push(SceneFill {
+            point: corners[0],
+            is_body: false,
+            outline: SceneOutline::Corners(corners),
+        });
+    }
 }

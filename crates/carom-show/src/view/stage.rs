@@ -1,6 +1,6 @@
 //! A scene along a motion: where everything is at every knot.
 
-use super::{Scene, contact, walls};
+use super::{Fill, Form, Scene, contact, surface, walls};
 use crate::track::{Knot, Track};
 
 /// A scene along a motion.
@@ -18,8 +18,12 @@ pub struct Stage {
     pub springs: Vec<(usize, usize)>,
     /// Points that leave a trace.
     pub traces: Vec<usize>,
+    /// What is filled.
+    pub fills: Vec<Fill>,
     /// Walls that have a place.
     pub walls: Vec<WallTrack>,
+    /// In space, sections of the surfaces of walls and rows.
+    pub surfaces: Vec<Vec<[f64; 3]>>,
     /// Smallest and largest value of each component that is shown.
     pub bounds: Vec<(f64, f64)>,
     /// What flashes when.
@@ -37,6 +41,8 @@ pub struct PointTrack {
     pub at: Vec<Vec<f64>>,
     /// Orientation at each knot.
     pub angle: Option<Vec<f64>>,
+    /// Which of the curves' colours a body has.
+    pub color: Option<usize>,
 }
 
 /// How a point is drawn.
@@ -48,6 +54,8 @@ pub enum Role {
     Joint,
     /// A point that never moves.
     Pivot,
+    /// Not drawn: a corner, a hidden body, or one that is filled.
+    Unseen,
 }
 
 impl Role {
@@ -57,6 +65,7 @@ impl Role {
             Role::Body(r) => r,
             Role::Joint => 4.0,
             Role::Pivot => 3.5,
+            Role::Unseen => 0.0,
         }
     }
 }
@@ -72,6 +81,9 @@ pub struct WallTrack {
     pub frames: Vec<Vec<Vec<(f64, f64)>>>,
     /// The time of each frame.
     pub times: Vec<f64>,
+    /// How far behind its curve it stands, in units of the picture: the radius of the body it acts on; `None`, as far as
+    /// markers are large.
+    pub behind: Option<f64>,
 }
 
 /// What flashes at an impact.
@@ -85,6 +97,8 @@ pub struct Flash {
     pub walls: Vec<usize>,
     /// Indices of the points the walls act on.
     pub points: Vec<usize>,
+    /// Where each of them is touched: the point itself, or the edge of its form.
+    pub places: Vec<Vec<f64>>,
 }
 
 impl Stage {
@@ -96,11 +110,13 @@ impl Stage {
         if scene.find_links {
             find_links(track, &mut scene, &mut points);
         }
-        let bounds = bounds(&scene, &points);
+        let fills = Fill::along(track, &scene);
+        let bounds = bounds(&scene, &points, &fills);
         set_roles(track, &scene, &mut points, &bounds);
+        set_colors(&scene, &fills, &mut points);
         let free: Vec<(f64, f64, f64)> = points
             .iter()
-            .filter(|p| p.role != Role::Pivot && scene.dimension == 2)
+            .filter(|p| !matches!(p.role, Role::Pivot) && scene.dimension == 2)
             .flat_map(|p| {
                 let stride = (times.len() / 50).max(1);
                 (0..times.len())
@@ -110,8 +126,9 @@ impl Stage {
             })
             .collect();
         let plane = [bounds[0].0, bounds[0].1, bounds[1].0, bounds[1].1];
-        let walls = walls::walls(track, &scene, plane, &free);
-        let flashes = flashes(track, &scene, &points);
+        let walls = walls::walls(track, &scene, &fills, plane, &free);
+        let surfaces = surface::surfaces(track, &scene, &bounds);
+        let flashes = flashes(track, &scene, &points, &fills);
         Stage {
             dimension: scene.dimension,
             times,
@@ -119,7 +136,9 @@ impl Stage {
             links: scene.links,
             springs: scene.springs,
             traces: scene.traces,
+            fills,
             walls,
+            surfaces,
             bounds,
             flashes,
         }
@@ -147,13 +166,14 @@ fn evaluate(track: &Track<'_>, scene: &Scene) -> Vec<PointTrack> {
             role: Role::Joint,
             at: (0..scene.dimension).map(column).collect(),
             angle: p.angle.map(|_| column(scene.dimension)),
+            color: None,
         }
     };
     scene.points.iter().map(point).collect()
 }
 
 /// Values that are not known take the next known one, the last ones the one before, and 0 if none is.
-fn filled(mut values: Vec<f64>) -> Vec<f64> {
+pub(super) fn filled(mut values: Vec<f64>) -> Vec<f64> {
     let mut next = f64::NAN;
     for v in values.iter_mut().rev() {
         if v.is_finite() { next = *v } else { *v = next }
@@ -187,18 +207,19 @@ fn find_links(track: &Track<'_>, scene: &mut Scene, points: &mut Vec<PointTrack>
     };
     let count = points.len();
     let mut about_origin: Vec<usize> = Vec::new();
-    for i in 0..count {
+    for i in (0..count).filter(|&i| !scene.points[i].unseen) {
         if rigid(&origin, &points[i].at) {
             about_origin.push(i);
         }
-        for j in i + 1..count {
+        for j in (i + 1..count).filter(|&j| !scene.points[j].unseen) {
             if rigid(&points[i].at, &points[j].at) {
                 scene.links.push((i, j));
             }
         }
     }
     if !about_origin.is_empty() {
-        let pivot = PointTrack { name: "origin".into(), role: Role::Pivot, at: origin, angle: None };
+        let pivot =
+            PointTrack { name: "origin".into(), role: Role::Pivot, at: origin, angle: None, color: None };
         points.push(pivot);
         let at = vec![scene.zero; scene.dimension];
         scene.points.push(super::ScenePoint {
@@ -206,6 +227,7 @@ fn find_links(track: &Track<'_>, scene: &mut Scene, points: &mut Vec<PointTrack>
             at,
             mass: None,
             angle: None,
+            unseen: false,
             rates: vec![],
         });
         scene.links.extend(about_origin.into_iter().map(|i| (count, i)));
@@ -225,6 +247,8 @@ fn set_roles(track: &Track<'_>, scene: &Scene, points: &mut [PointTrack], bounds
         let moves = point.at.iter().map(|c| span(c)).fold(0.0, f64::max) > 1e-9 * size;
         let joined = scene.links.iter().chain(&scene.springs).any(|&(a, b)| a == i || b == i);
         point.role = match masses.get(i).copied().flatten() {
+            _ if scene.points[i].unseen => Role::Unseen,
+            _ if scene.fills.iter().any(|f| f.is_body && f.point == i) => Role::Unseen,
             // Volume grows with mass; a light body is still seen.
             Some(m) => Role::Body(if heaviest > 0.0 { (11.0 * (m / heaviest).cbrt()).max(5.5) } else { 8.0 }),
             None if !moves => Role::Pivot,
@@ -234,21 +258,40 @@ fn set_roles(track: &Track<'_>, scene: &Scene, points: &mut [PointTrack], bounds
     }
 }
 
+/// Bodies are coloured in their order, whether they have a marker or a form; then other fills.
+fn set_colors(scene: &Scene, fills: &[Fill], points: &mut [PointTrack]) {
+    let mut next = 0;
+    for (i, point) in points.iter_mut().enumerate() {
+        let is_body = matches!(point.role, Role::Body(_))
+            || scene.points.get(i).is_some_and(|p| p.mass.is_some())
+            || fills.iter().any(|f| f.is_body && f.point == i);
+        if is_body {
+            point.color = Some(next);
+            next += 1;
+        }
+    }
+}
+
 /// A handful of joints are bobs; many are the corners of a frame.
 fn points_few(scene: &Scene) -> bool {
     scene.points.len() <= 5
 }
 
-fn bounds(scene: &Scene, points: &[PointTrack]) -> Vec<(f64, f64)> {
+fn bounds(scene: &Scene, points: &[PointTrack], fills: &[Fill]) -> Vec<(f64, f64)> {
     if let (Some([left, right, bottom, top]), 2) = (scene.range, scene.dimension)
         && right > left
         && top > bottom
     {
         return vec![(left, right), (bottom, top)];
     }
+    // A form reaches beyond its point.
+    let reach = |i: usize| fills.iter().filter(|f| f.point == i).map(Fill::reach).fold(0.0, f64::max);
+    let reaches: Vec<f64> = (0..points.len()).map(reach).collect();
     let ends = |c: usize| {
-        let all = || points.iter().flat_map(|p| p.at[c].iter().copied());
-        (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max))
+        let all =
+            || points.iter().zip(&reaches).flat_map(move |(p, r)| p.at[c].iter().map(move |x| (*x, *r)));
+        let low = all().map(|(x, r)| x - r).fold(f64::INFINITY, f64::min);
+        (low, all().map(|(x, r)| x + r).fold(f64::NEG_INFINITY, f64::max))
     };
     let mut found: Vec<(f64, f64)> = (0..scene.dimension).map(ends).collect();
     let mut size = found.iter().map(|b| b.1 - b.0).fold(0.0, f64::max);
@@ -266,7 +309,7 @@ fn bounds(scene: &Scene, points: &[PointTrack]) -> Vec<(f64, f64)> {
 }
 
 /// What flashes at each impact: for every wall that gave an impulse, the points it acts on.
-fn flashes(track: &Track<'_>, scene: &Scene, points: &[PointTrack]) -> Vec<Flash> {
+fn flashes(track: &Track<'_>, scene: &Scene, points: &[PointTrack], fills: &[Fill]) -> Vec<Flash> {
     let mut acted_on: Vec<Option<Vec<usize>>> = vec![None; track.mechanics.model.walls.len()];
     let mut found = Vec::new();
     for (knot, k) in track.knots.iter().enumerate() {
@@ -276,14 +319,25 @@ fn flashes(track: &Track<'_>, scene: &Scene, points: &[PointTrack]) -> Vec<Flash
             continue;
         }
         let mut chosen: Vec<usize> = Vec::new();
+        let mut places: Vec<Vec<f64>> = Vec::new();
         for &w in &jump.walls {
             let Some(known) = acted_on.get_mut(w) else { continue };
             // Which points a wall acts on follows from its formula, so the first impact decides.
             let here = known.get_or_insert_with(|| contact::points_of(track, scene, points, w, jump));
             let new: Vec<usize> = here.iter().filter(|p| !chosen.contains(p)).copied().collect();
-            chosen.extend(new);
+            for i in new {
+                let at: Vec<f64> = points[i].at.iter().map(|c| c[knot]).collect();
+                let form =
+                    fills.iter().find(|f| f.is_body && f.point == i && !matches!(f.form, Form::Corners(_)));
+                let touched = form.and_then(|form| {
+                    let f = contact::direction(track, scene, w, i, jump)?;
+                    form.touched(&at, points[i].angle.as_ref().map_or(0.0, |a| a[knot]), &f)
+                });
+                chosen.push(i);
+                places.push(touched.unwrap_or(at));
+            }
         }
-        found.push(Flash { time: jump.time, knot, walls: jump.walls.clone(), points: chosen });
+        found.push(Flash { time: jump.time, knot, walls: jump.walls.clone(), points: chosen, places });
     }
     found
 }

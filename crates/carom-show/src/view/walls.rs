@@ -6,7 +6,7 @@
 //! The free side (φ > 0) lies to the left of every curve.
 
 use super::curve::zero_set;
-use super::{Scene, WallTrack};
+use super::{Fill, Form, Scene, WallTrack};
 use crate::formula::{Formulas, Meaning, curves};
 use crate::track::Track;
 use carom_expr::{Expr, Random, Symbol};
@@ -60,7 +60,13 @@ impl Plane {
 type Straight = (f64, f64, f64);
 
 /// All walls that have a place. `free` are points of the plane where the motion was, to tell the free side.
-pub fn walls(track: &Track<'_>, scene: &Scene, bounds: [f64; 4], free: &[(f64, f64, f64)]) -> Vec<WallTrack> {
+pub fn walls(
+    track: &Track<'_>,
+    scene: &Scene,
+    fills: &[Fill],
+    bounds: [f64; 4],
+    free: &[(f64, f64, f64)],
+) -> Vec<WallTrack> {
     if scene.dimension != 2 {
         return vec![];
     }
@@ -73,14 +79,20 @@ pub fn walls(track: &Track<'_>, scene: &Scene, bounds: [f64; 4], free: &[(f64, f
                 let mut plane = Plane::new(track, draw, symbol("x"), symbol("y"));
                 let inside = free.iter().filter(|p| plane.value(p.0, p.1, p.2) > 0.0).count();
                 let flip = 2 * inside < free.len();
-                Some(in_plane(track, plane, bounds, flip))
+                // Where bodies have forms, a wall stands where it is drawn; markers have no size in the plane.
+                let behind = fills.iter().any(|f| f.is_body).then_some(0.0);
+                Some((in_plane(track, plane, bounds, flip), behind))
             }
-            None => derived(track, scene, wall.gap, bounds),
+            None => derived(track, scene, wall.gap, bounds).map(|(frames, point)| {
+                let form = fills.iter().find(|f| f.is_body && f.point == point);
+                let behind = form.map(|f| behind(f, track, scene, &frames));
+                (frames, behind)
+            }),
         };
-        if let Some((frames, times)) = track_of
+        if let Some(((frames, times), behind)) = track_of
             && frames.iter().any(|f| !f.is_empty())
         {
-            found.push(WallTrack { wall: index, name: wall.name.clone(), frames, times });
+            found.push(WallTrack { wall: index, name: wall.name.clone(), frames, times, behind });
         }
     }
     found
@@ -132,12 +144,34 @@ fn in_plane(track: &Track<'_>, mut plane: Plane, bounds: [f64; 4], flip: bool) -
     (frames, times)
 }
 
-/// A wall from its gap alone.
-fn derived(track: &Track<'_>, scene: &Scene, gap: Expr, bounds: [f64; 4]) -> Option<Frames> {
+/// How far a wall stands behind the curve of a body's point: as far as the body reaches towards it. A gap that is measured
+/// from the middle of a ball, or from half the width of a block, is zero when they touch.
+fn behind(form: &Fill, track: &Track<'_>, scene: &Scene, frames: &Frames) -> f64 {
+    match &form.form {
+        Form::Round(radius) => *radius,
+        // A block that turns touches with a corner, which has a gap of its own.
+        Form::Polygon(corners) => {
+            let angles = scene.points[form.point].angle.map(|a| track.evaluate_one(a, &track.some_knots(50)));
+            let angles = angles.unwrap_or_else(|| vec![0.0]);
+            let turns = angles.iter().any(|v| (v - angles[0]).abs() > 1e-9);
+            let straight = frames.0.first().and_then(|f| f.first()).filter(|c| c.len() == 2);
+            let (Some(line), false) = (straight, turns) else { return 0.0 };
+            let (dx, dy) = (line[1].0 - line[0].0, line[1].1 - line[0].1);
+            let ((s, c), length) = (angles[0].sin_cos(), dx.hypot(dy).max(f64::MIN_POSITIVE));
+            // The free side is to the left of the line.
+            let towards = |p: &(f64, f64)| (dy * (c * p.0 - s * p.1) - dx * (s * p.0 + c * p.1)) / length;
+            corners.iter().map(towards).fold(0.0, f64::max)
+        }
+        _ => 0.0,
+    }
+}
+
+/// A wall from its gap alone, and the point it is measured at.
+fn derived(track: &Track<'_>, scene: &Scene, gap: Expr, bounds: [f64; 4]) -> Option<(Frames, usize)> {
     let model = &track.mechanics.model;
     let curves = curves(model);
     let states = scattered_states(track);
-    for point in &scene.points {
+    for (index, point) in scene.points.iter().enumerate() {
         let mut formulas = Formulas::new(model, &[gap, point.at[0], point.at[1]]);
         let moving = Formulas::new(model, &[gap])
             .meanings
@@ -155,7 +189,7 @@ fn derived(track: &Track<'_>, scene: &Scene, gap: Expr, bounds: [f64; 4]) -> Opt
                 .iter()
                 .map(|&t| straight_at(t).map(|s| vec![segment(s, bounds)]).unwrap_or_default())
                 .collect();
-            return Some((frames, times));
+            return Some(((frames, times), index));
         }
         // The point is two coordinates and the gap a formula of nothing else.
         let dag = &model.dag;
@@ -166,7 +200,8 @@ fn derived(track: &Track<'_>, scene: &Scene, gap: Expr, bounds: [f64; 4]) -> Opt
                     || matches!(crate::formula::meaning(model, *s), Meaning::Known(_) | Meaning::Time)
             };
             if dag.symbols_in(&[gap]).iter().all(known) {
-                return Some(in_plane(track, Plane::new(track, gap, Some(x), Some(y)), bounds, false));
+                let plane = Plane::new(track, gap, Some(x), Some(y));
+                return Some((in_plane(track, plane, bounds, false), index));
             }
         }
     }
