@@ -270,9 +270,9 @@ fn runs_are_compared_in_one_picture_and_wrong_names_suggest() {
     for label in ["as it is", "g=1.62", "method=rk4, step=0.001", "theta'=1", "|Δ"] {
         assert!(picture.contains(label), "{label}");
     }
-    show(&["-o", "a.html", "--compare", "l=1.1", "--plot", "theta"]).expect(0);
+    show(&["-o", "a.html", "--compare", "R=1.1", "--plot", "theta"]).expect(0);
     let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
-    assert!(page.contains("\"compared\":[\"as it is\",\"l=1.1\"]"));
+    assert!(page.contains("\"compared\":[\"as it is\",\"R=1.1\"]"));
     show(&["-o", "a.png", "--compare", "until=3"]).expect(0);
     for (arguments, words) in [
         (&["-o", "b.svg", "--compare", "thetaa=1"][..], &["did you mean `theta`"][..]),

@@ -12,7 +12,11 @@ function marks(low, high, wanted, kind) {
   }
   if (kind === "angle" && span > 0.75 * Math.PI && span < 60 * Math.PI) {
     const steps = [[1, 4], [1, 2], [1, 1], [2, 1], [5, 1], [10, 1], [20, 1]];
-    const [n, d] = steps.find(([n, d]) => (span * d) / (n * Math.PI) <= wanted + 1) ?? [20, 1];
+    let at = steps.findIndex(([n, d]) => (span * d) / (n * Math.PI) <= wanted + 1);
+    if (at < 0) at = steps.length - 1;
+    // One mark alone is no scale.
+    if (at > 0 && multiples((Math.PI * steps[at][0]) / steps[at][1]).length < 2) at--;
+    const [n, d] = steps[at];
     const gcd = (a, b) => (b ? gcd(b, a % b) : a);
     return multiples((Math.PI * n) / d).map((k) => {
       const top = k * n, g = Math.max(1, gcd(Math.abs(top), d)), [p, q] = [top / g, d / g];
@@ -50,7 +54,7 @@ let plotBox, panels = [], still, each = 120, view = { from: first, to: last }, h
 const across = (t) => left + ((t - view.from) / (view.to - view.from)) * (plotBox.width - left - rightEdge);
 const timeAt = (x) => view.from + ((x - left) / (plotBox.width - left - rightEdge)) * (view.to - view.from);
 /** The colour of a curve: that of its run where runs are compared, else by its place in the panel. */
-const stroke = (i, m) => colour(series[i].colour ?? m);
+const tint = (i, m) => colour(series[i].colour ?? m);
 const zoomed = () => view.from > first || view.to < last;
 function layoutPlots() {
   if (D.compared) $("runs").replaceChildren(...D.compared.map((name, n) => { const e = document.createElement("b"); e.textContent = (n ? "┅ " : "━ ") + name + " "; e.style.color = colour(n); return e; }));
@@ -121,12 +125,12 @@ function drawStill() {
     c.rect(left - 3, panel.top - 3, width - left - rightEdge + 6, panel.bottom - panel.top + 6);
     c.clip();
     if (!D.compared) drawImpacts(c, panel);
-    panel.curves.forEach((i, m) => drawCurve(c, series[i], panel, stroke(i, m), series[i].colour > 0));
+    panel.curves.forEach((i, m) => drawCurve(c, series[i], panel, tint(i, m), series[i].colour > 0));
     c.restore();
     let x = left;
     if (panel.title) { c.fillStyle = ink.ink; x = drawLabel(c, panel.title, x, panel.top - 7, 13) + 12; }
     if (!panel.title) panel.curves.forEach((i, m) => {
-      c.fillStyle = stroke(i, m);
+      c.fillStyle = tint(i, m);
       if (x < width - 60) x = drawLabel(c, series[i].label, x, panel.top - 7, 13) + 14;
     });
     if (panel.unit) { c.fillStyle = ink.muted; c.font = face(false, 12); c.fillText(panel.unit, x, panel.top - 7); }
@@ -223,7 +227,7 @@ function drawPlots() {
         if (!Number.isFinite(y)) return;
         c.beginPath();
         c.arc(x, panel.up(y), 3.6, 0, 7);
-        c.fillStyle = stroke(i, m);
+        c.fillStyle = tint(i, m);
         c.fill();
       });
     }
@@ -399,7 +403,7 @@ function plotTip(e) {
   const k = knotAt(t), at = k + 1 < N && T[k + 1] - t < t - T[k] ? k + 1 : k;
   hover = T[at];
   const many = panel.kind === "log" ? (v) => 10 ** v : (v) => v;
-  tip(e, [["t", hover], ...panel.curves.map((i, m) => [plain(series[i].label), many(series[i].times === T ? series[i].values[at] : valueAt(series[i], hover)), stroke(i, m)])]);
+  tip(e, [["t", hover], ...panel.curves.map((i, m) => [plain(series[i].label), many(series[i].times === T ? series[i].values[at] : valueAt(series[i], hover)), tint(i, m)])]);
   stale = true;
   draw();
 }

@@ -51,8 +51,13 @@ fn angle_ticks(low: f64, high: f64, wanted: usize) -> Ticks {
     // (numerator, denominator) of the step in units of π
     let steps = [(1, 4), (1, 2), (1, 1), (2, 1), (5, 1), (10, 1), (20, 1)];
     let count = |(n, d): (i32, i32)| (high - low) / (PI * f64::from(n) / f64::from(d));
-    let step = steps.into_iter().find(|&s| count(s) <= wanted as f64 + 1.0).unwrap_or((20, 1));
-    let size = PI * f64::from(step.0) / f64::from(step.1);
+    let mut at = steps.iter().position(|&s| count(s) <= wanted as f64 + 1.0).unwrap_or(steps.len() - 1);
+    let size = |(n, d): (i32, i32)| PI * f64::from(n) / f64::from(d);
+    // One mark alone is no scale.
+    if at > 0 && multiples(low, high, size(steps[at])).count() < 2 {
+        at -= 1;
+    }
+    let (step, size) = (steps[at], size(steps[at]));
     let marks =
         multiples(low, high, size).map(|n| (n * size, multiple_of_pi(n as i32 * step.0, step.1))).collect();
     Ticks { marks, exponent: 0 }
@@ -137,6 +142,7 @@ mod tests {
     fn angles_are_marked_in_parts_of_pi() {
         assert_eq!(labels(&ticks(-3.5, 3.5, 4, true)), ["−π", "−π/2", "0", "π/2", "π"]);
         assert_eq!(labels(&ticks(-0.3, 0.3, 3, true)), ["−0.2", "0.0", "0.2"]);
+        assert_eq!(labels(&ticks(-1.3, 1.4, 2, true)), ["−π/4", "0", "π/4"]);
     }
 
     #[test]
