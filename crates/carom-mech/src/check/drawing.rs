@@ -4,8 +4,7 @@ use super::Checker;
 use super::scope::{Context, INPUT, Kinds, POSITION, TIME};
 use crate::draft::{self, At};
 use crate::model::{Body, Circle, Outline, Point, View};
-use crate::suggest::nearest;
-use carom_expr::Expr;
+use carom_expr::{Expr, nearest};
 
 const PLACED: Kinds = POSITION | TIME | INPUT;
 const MASS: Context = Context::new("a mass", 0, "a mass is made of parameters");
