@@ -27,6 +27,7 @@ mod simplify;
 mod solve;
 mod structure;
 mod suggest;
+mod syntax;
 mod trig;
 
 pub use dag::{Constant, Dag, Expr, Function, Node, Symbol};
@@ -37,6 +38,7 @@ pub use print::{Code, Language, Printer, Style, Term};
 pub use random::{Random, splitmix64};
 pub use scale::{Scaled, scale_of_function};
 pub use suggest::nearest;
+pub use syntax::{Form, Syntax, Written, names_in};
 
 /// A map whose behaviour is the same in every run. Its iteration order is never used for results.
 pub type FastMap<K, V> = rustc_hash::FxHashMap<K, V>;

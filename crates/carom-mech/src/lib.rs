@@ -26,6 +26,7 @@ pub mod reference;
 mod sample;
 pub mod schema;
 mod state;
+pub mod units;
 mod walls;
 
 pub use check::load;

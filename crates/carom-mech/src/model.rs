@@ -40,8 +40,10 @@ pub struct Model {
     pub outputs: Vec<Named>,
     /// Bodies, for drawing (their energies are already part of `physics`).
     pub bodies: Vec<Body>,
-    /// Unit labels by name.
+    /// Units as stated, by name.
     pub units: Vec<(String, String)>,
+    /// Units that follow from the stated ones, by the name of the signal: `x'`, `p_x`, `energy`, `gap.left`, `f.left`.
+    pub inferred_units: Vec<(String, String)>,
     /// What an animation draws.
     pub view: View,
     /// Initial state.

@@ -5,12 +5,14 @@
 
 mod consistency;
 mod drawing;
+mod dimensions;
 mod elements;
 mod gaps;
 mod names;
 mod near;
 mod numeric;
 mod physics;
+mod quantity;
 mod sanity;
 mod scope;
 mod settings;
@@ -143,10 +145,10 @@ impl<'d> Checker<'d> {
         let events = self.events();
         let outputs = self.outputs();
         let view = self.view();
-        self.check_units();
         let settings = self.run_settings();
         let start = self.start();
         let inputs = self.table_inputs();
+        let inferred_units = self.check_dimensions();
         if self.has_errors() {
             return None;
         }
@@ -179,7 +181,8 @@ impl<'d> Checker<'d> {
             events,
             outputs,
             bodies,
-            units: draft.units.iter().map(|(word, unit)| (word.text.clone(), unit.clone())).collect(),
+            units: draft.units.iter().map(|(word, unit)| (word.text.clone(), unit.text.clone())).collect(),
+            inferred_units,
             view,
             start,
             run,
@@ -300,6 +303,9 @@ impl<'d> Checker<'d> {
                 return None;
             }
         }
+        if let Some(value) = self.quantity(formula, context) {
+            return value;
+        }
         let (text, escapes) = self.without_escapes(formula);
         self.scope.tainted = false;
         let Checker { dag, scope, .. } = self;
@@ -315,7 +321,7 @@ impl<'d> Checker<'d> {
                 for problem in problems.into_iter().filter(|p| !escapes.contains(&p.span.start)) {
                     let place = self.draft.place_in(formula, problem.span.start, problem.span.end);
                     let mut diagnostic = Diagnostic::error(problem.message).at(place);
-                    diagnostic.hint = problem.hint;
+                    diagnostic.hint = self.unit_inside(&text, problem.span).or(problem.hint);
                     self.problems.push(diagnostic);
                 }
                 None

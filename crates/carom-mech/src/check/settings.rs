@@ -143,27 +143,6 @@ impl<'d> Checker<'d> {
         Some(value as u64)
     }
 
-    /// `[units]` may name what the model names.
-    pub fn check_units(&mut self) {
-        let draft = self.draft;
-        let labels = || {
-            let rows = draft.holonomic.iter().chain(&draft.nonholonomic).map(|(word, _)| word);
-            rows.chain(draft.walls.iter().map(|w| &w.name)).map(|w| w.text.as_str())
-        };
-        for (word, _) in &draft.units {
-            let name = word.text.trim_end_matches('\'');
-            if self.scope.names.contains_key(name) || name == "time" || labels().any(|l| l == name) {
-                continue;
-            }
-            let known = self.scope.order.iter().map(String::as_str);
-            let hint = match nearest(name, known).or_else(|| nearest(name, labels())) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "units belong to names of the model".to_owned(),
-            };
-            self.error(word.at, format!("unknown name `{}`", word.text), hint);
-        }
-    }
-
     pub fn view(&mut self) -> View {
         let draft = self.draft;
         let mut view = View::default();

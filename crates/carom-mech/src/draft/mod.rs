@@ -114,8 +114,8 @@ pub struct Draft {
     pub events: Vec<Event>,
     /// `[output]`
     pub outputs: Vec<Assignment>,
-    /// `[units]`
-    pub units: Vec<(Word, String)>,
+    /// `[units]`: a name and its unit, as written.
+    pub units: Vec<(Word, Word)>,
     /// `[view]`
     pub view: View,
     /// `[start]`

@@ -155,7 +155,7 @@ impl Reader {
                     if !self.misplaced(key, value)
                         && let Some(unit) = self.text(value, "theta = \"rad\"")
                     {
-                        self.draft.units.push((word(key), unit.text));
+                        self.draft.units.push((word(key), unit));
                     }
                 }
             }

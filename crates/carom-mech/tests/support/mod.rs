@@ -53,6 +53,7 @@ pub fn model(coordinates: &[&str], parameters: &[(&str, f64)]) -> Model {
         outputs: Vec::new(),
         bodies: Vec::new(),
         units: Vec::new(),
+        inferred_units: Vec::new(),
         view: View::default(),
         start: Start {
             time: 0.0,

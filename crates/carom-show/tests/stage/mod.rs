@@ -53,6 +53,7 @@ pub fn model(
         outputs: vec![],
         bodies: vec![],
         units: vec![],
+        inferred_units: vec![],
         view: View::default(),
         start: Start {
             time: 0.0,
