@@ -90,6 +90,19 @@ impl Loaded {
         found
     }
 
+    /// Notes what would be wrong with a value of a parameter or of the start, such as its unit.
+    pub fn try_value(&mut self, name: &str, value: &str) {
+        let mut draft = self.draft.clone();
+        let text = format!("{name}={value}");
+        let parameter = draft.parameters.iter().any(|(word, _)| word.text == name);
+        // An unknown name is told by the plan.
+        let _ = if parameter { draft.set_parameter(&text) } else { draft.set_start(&text) };
+        let problems = draft.check().err().unwrap_or_default();
+        let typed =
+            |p: &Diagnostic| p.is_error() && p.place.as_ref().is_some_and(|place| place.origin.is_some());
+        self.problems.extend(problems.into_iter().filter(typed));
+    }
+
     /// Applies the options that say when to sample; returns the times of `--at`.
     pub fn samples(&mut self, args: &SampleArgs) -> Option<Vec<f64>> {
         if let Some(samples) = &args.samples {
@@ -100,15 +113,15 @@ impl Loaded {
         // One comma too many at the end does no harm; elsewhere a number is missing.
         let list = times.trim().strip_suffix(',').unwrap_or(times);
         for time in list.split(',').map(str::trim) {
-            match time.parse::<f64>() {
-                Ok(value) if value.is_finite() => out.push(value),
+            match time_of(time) {
+                Some(value) if value.is_finite() => out.push(value),
                 _ => self.problems.push(
                     Diagnostic::error(if time.is_empty() {
                         "a time is missing in --at".to_string()
                     } else {
                         format!("`{time}` in --at is not a time")
                     })
-                    .with_hint("write numbers separated by commas: --at 0,0.5,2"),
+                    .with_hint("write times separated by commas: --at 0,0.5,2 or --at \"20 ms, 2 s\""),
                 ),
             }
         }
@@ -146,6 +159,19 @@ impl Loaded {
             }
         }
     }
+}
+
+/// A number, in seconds, or a number with a unit of time.
+fn time_of(text: &str) -> Option<f64> {
+    use carom::mech::units::{Dimension, quantity};
+    if let Ok(value) = text.parse() {
+        return Some(value);
+    }
+    let quantity = quantity(text)?;
+    let unit = quantity.unit.clone().ok().filter(|unit| unit.dimension == Dimension::TIME)?;
+    let mut dag = carom::expr::Dag::new();
+    let value = quantity.value(&mut dag, unit);
+    Some(dag.evaluate(value, |_| f64::NAN))
 }
 
 /// Prints diagnostics to standard error, in the order of the file.

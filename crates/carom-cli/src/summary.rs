@@ -138,18 +138,33 @@ fn state(motion: &Motion, model: &Model, page: Page) -> String {
     let time = significant(motion.stop.time, 10);
     let mut rows = vec![vec![format!("t = {time}"), "position".to_owned(), "velocity".to_owned()]];
     for (coordinate, (q, v)) in model.coordinates.iter().zip(end.position.iter().zip(&end.velocity)) {
-        rows.push(vec![coordinate.name.clone(), significant(*q, 12), significant(*v, 12)]);
+        let (name, [q, v]) = shown_as(model, &coordinate.name, [*q, *v]);
+        rows.push(vec![name, significant(q, 12), significant(v, 12)]);
     }
     let mut out = format!("\n{}", aligned(&rows, page));
     if !end.output.is_empty() {
         let outputs = model.outputs.iter().zip(&end.output);
-        let rows: Vec<Vec<String>> =
-            outputs.map(|(o, x)| vec![o.name.clone(), significant(*x, 12)]).collect();
+        let rows: Vec<Vec<String>> = outputs
+            .map(|(o, x)| {
+                let (name, [x]) = shown_as(model, &o.name, [*x]);
+                vec![name, significant(x, 12)]
+            })
+            .collect();
         let mut table = vec![vec!["output".to_owned(), String::new()]];
         table.extend(rows);
         let _ = write!(out, "\n{}", aligned(&table, page));
     }
     out
+}
+
+/// A name and values in the unit they are shown in; a unit that is not the stored one is said.
+fn shown_as<const N: usize>(model: &Model, name: &str, values: [f64; N]) -> (String, [f64; N]) {
+    match model.shown_unit(name) {
+        Some(shown) if shown.factor != 1.0 => {
+            (format!("{name} in {}", visible(&shown.label)), values.map(|x| x / shown.factor))
+        }
+        _ => (name.to_owned(), values),
+    }
 }
 
 fn audit(motion: &Motion, model: &Model, page: Page) -> String {

@@ -167,7 +167,8 @@ impl Reader<'_> {
             }
             factors.push((kind == Kind::Divide, factor));
         }
-        let product = if factors.len() == 1 { factors[0].1 } else { self.push(Form::Product(factors), start) };
+        let product =
+            if factors.len() == 1 { factors[0].1 } else { self.push(Form::Product(factors), start) };
         Some(if negative { self.push(Form::Negative(product), start) } else { product })
     }
 

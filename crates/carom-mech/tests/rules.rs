@@ -159,14 +159,18 @@ fn events_forces_and_settings_arrive_in_the_model() {
 coordinates = ["x", "y"]
 lagrangian = "(x'^2 + y'^2)/2"
 [force.push]
-at = ["x + 1", "y"]
-vector = ["2*t", 0.5]
+at = ["x + a", "y"]
+vector = ["j*t", 0.5]
 [force.brake]
-generalized = { y = "-y'" }
+generalized = { y = "-b*y'" }
 [event.flip]
 when = "x"
 direction = "rising"
 set = { x = "-x", "x'" = "2*y'" }
+[parameters]
+a = 1
+j = 2
+b = 1
 [run]
 from = 1
 until = "4*pi"

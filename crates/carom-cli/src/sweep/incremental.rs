@@ -173,6 +173,9 @@ fn starts_named(model: &Model, draft: &Draft, targets: &[Target]) -> bool {
 
 /// A formula of parameters.
 fn constant(dag: &mut Dag, model: &Model, text: &str) -> Option<Expr> {
+    if let Some(quantity) = carom::mech::units::quantity(text) {
+        return Some(quantity.value(dag, quantity.unit.clone().ok()?));
+    }
     let mut resolve = |_: &mut Dag, name: Name<'_>| {
         let found = model.parameters.iter().find(|p| p.name == name.text && name.primes == 0);
         found.map(|p| p.symbol).ok_or_else(|| Problem {

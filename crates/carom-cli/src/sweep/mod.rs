@@ -64,6 +64,8 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let plan = plan(args)?;
     let mut loaded = load(&args.model)?;
     loaded.simulate(&args.simulate);
+    let given = plan::values_with_units(&[&args.vary[..], &args.random[..]].concat());
+    given.iter().for_each(|(name, value)| loaded.try_value(name, value));
     let (file, level) = (loaded.file.clone(), loaded.level);
     let texts: Vec<String> = loaded.draft.sources.iter().map(|s| s.text.clone()).collect();
     let draft = loaded.draft.clone();

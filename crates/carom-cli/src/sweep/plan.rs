@@ -197,9 +197,11 @@ fn axis(values: &str, text: &str) -> Result<Axis, Failure> {
     let wrong = |what: String, hint: &str| Failure::wrong(format!("`--vary {text}`: {what}\n  hint: {hint}"));
     const WAYS: &str = "write NAME=A..B:N (N numbers from A to B) or NAME=A,B,C";
     let value = |field: &str| {
-        number(field).ok_or_else(|| match field.trim() {
-            "" => wrong("a value is missing".to_owned(), WAYS),
-            field => wrong(format!("`{field}` is not a finite number"), WAYS),
+        let unit = carom::mech::units::quantity(field).and_then(|q| q.unit.err());
+        number(field).ok_or_else(|| match (field.trim(), unit) {
+            ("", _) => wrong("a value is missing".to_owned(), WAYS),
+            (_, Some(problem)) => wrong(problem.message, &problem.hint),
+            (field, None) => wrong(format!("`{field}` is not a finite number"), WAYS),
         })
     };
     let Some((from, rest)) = values.split_once("..") else {
@@ -288,15 +290,32 @@ fn quotient(p: u128, q: u128) -> f64 {
     text.parse().unwrap_or(f64::NAN)
 }
 
-/// A finite number, or a constant formula as `-pi/2`.
+/// What `--vary` and `--random` give with a unit: name and value, as `--set` and `--start` take them.
+pub fn values_with_units(options: &[String]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (name, values) in options.iter().filter_map(|text| text.split_once('=')) {
+        for value in values.split("..").flat_map(|part| part.split([',', ':'])) {
+            if carom::mech::units::quantity(value).is_some() {
+                found.push((name.trim().to_owned(), value.trim().to_owned()));
+            }
+        }
+    }
+    found
+}
+
+/// A finite number, a constant formula as `-pi/2`, or a number with a unit, which becomes coherent.
 pub fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     if let Ok(value) = text.parse::<f64>() {
         return value.is_finite().then_some(value);
     }
-    let mut dag = carom_expr::Dag::new();
-    let mut unknown = |_: &mut carom_expr::Dag, name: carom_expr::Name<'_>| {
-        Err(carom_expr::Problem { span: name.span, message: "unknown name".to_owned(), hint: None })
+    let mut dag = carom::expr::Dag::new();
+    if let Some(quantity) = carom::mech::units::quantity(text) {
+        let value = quantity.value(&mut dag, quantity.unit.clone().ok()?);
+        return Some(dag.evaluate(value, |_| f64::NAN)).filter(|x| x.is_finite());
+    }
+    let mut unknown = |_: &mut carom::expr::Dag, name: carom::expr::Name<'_>| {
+        Err(carom::expr::Problem { span: name.span, message: "unknown name".to_owned(), hint: None })
     };
     let expr = carom_expr::parse(&mut dag, text, &mut unknown).ok()?;
     let value = dag.evaluate(expr, |_| f64::NAN);

@@ -6,7 +6,7 @@
 //!
 //! Stated units are known, every other name is an unknown of [`System`](crate::units::system::System); a sum equates its
 //! terms, a function asks for numbers. Numbers in formulas are numbers (0 fits everything); a formula of numbers alone is
-//! a value in coherent units. t is in seconds, unless only another unit of time lets the formulas fit.
+//! a value in coherent units. t is in seconds, unless the formulas fit only with a time that is a number.
 //!
 //! Promise: a message names the place where two things do not fit, and what they are; a model that states nothing is not
 //! looked at.
@@ -46,7 +46,6 @@ struct Dimensions<'c, 'd> {
     causes: HashMap<usize, At>,
     time: usize,
     energy: usize,
-    plane: usize,
     positions: Vec<usize>,
     parameters: Vec<usize>,
     definitions: Vec<usize>,
@@ -72,9 +71,10 @@ impl<'d> Checker<'d> {
         if with_seconds.problems.is_empty() {
             return with_seconds.inferred();
         }
-        // Perhaps the model counts time in another unit, or in none.
+        // Perhaps the model has no unit of time.
         let free = self.dimensions(&stated, false);
-        if free.problems.is_empty() {
+        let time = free.system.value(&Affine::unknown(free.time));
+        if free.problems.is_empty() && time.is_none_or(Dimension::is_none) {
             return free.inferred();
         }
         let problems = std::mem::take(&mut with_seconds.problems);
@@ -85,7 +85,10 @@ impl<'d> Checker<'d> {
     fn dimensions(&self, stated: &[Stated<'d>], seconds: bool) -> Dimensions<'_, 'd> {
         let mut dimensions = Dimensions::new(self);
         dimensions.state(stated, seconds);
+        // What the file gives with a unit is as good as stated; what was typed is judged by the rest.
+        dimensions.values_with_units(true);
         dimensions.formulas();
+        dimensions.values_with_units(false);
         dimensions
     }
 
@@ -105,10 +108,7 @@ impl<'d> Checker<'d> {
                 let at = draft.part_of(&formula, problem.start, problem.end);
                 self.error(at, problem.message.clone(), problem.hint.clone());
             }
-            if self.scope.names.contains_key(name)
-                || COMMON.contains(&name)
-                || labels().any(|l| l == name)
-            {
+            if self.scope.names.contains_key(name) || COMMON.contains(&name) || labels().any(|l| l == name) {
                 stated.extend(unit.ok().map(|unit| Stated { word, unit }));
                 continue;
             }
@@ -154,7 +154,9 @@ impl<'d> Checker<'d> {
                 d if d.is_none() => "rad".to_owned(),
                 d => d.to_string(),
             };
-            let message = format!("`{name}` is stated in {text}, but {number} has no unit and counts as {coherent}{per}");
+            let message = format!(
+                "`{name}` is stated in {text}, but {number} has no unit and counts as {coherent}{per}"
+            );
             let hint = format!("write \"{number} {text}{per}\" or \"{number} {coherent}{per}\"");
             found.push((formula.at, message, hint));
         }
@@ -215,8 +217,7 @@ impl Draft {
         for list in lists {
             all.extend(list.iter().map(|(_, f)| f));
         }
-        let single =
-            [&self.lagrangian, &self.hamiltonian, &self.kinetic, &self.potential, &self.dissipation];
+        let single = [&self.lagrangian, &self.hamiltonian, &self.kinetic, &self.potential, &self.dissipation];
         all.extend(single.into_iter().flatten().map(|(_, f)| f));
         all.extend(self.gravity.iter().flat_map(|(list, _)| list));
         for input in &self.inputs {
@@ -267,7 +268,6 @@ impl<'c, 'd> Dimensions<'c, 'd> {
             causes: HashMap::new(),
             time: 0,
             energy: 0,
-            plane: 0,
             positions: Vec::new(),
             parameters: Vec::new(),
             definitions: Vec::new(),
@@ -291,7 +291,6 @@ impl<'c, 'd> Dimensions<'c, 'd> {
         new.gaps = draft.walls.iter().map(|w| add(&w.name.text)).collect();
         new.rows = draft.holonomic.iter().chain(&draft.nonholonomic).map(|(w, _)| add(&w.text)).collect();
         new.energy = add("energy");
-        new.plane = add("x");
         new
     }
 
@@ -319,7 +318,13 @@ impl<'c, 'd> Dimensions<'c, 'd> {
                 unknown.terms.keys().for_each(|&index| self.unknowns[index].1 = true);
             }
             let what = format!("`{}`", word.text);
-            self.require(word.at, &Affine::known(unit.dimension), &left, &what, "it follows from other stated units");
+            self.require(
+                word.at,
+                &Affine::known(unit.dimension),
+                &left,
+                &what,
+                "it follows from other stated units",
+            );
         }
     }
 
@@ -375,8 +380,11 @@ impl<'c, 'd> Dimensions<'c, 'd> {
             }
             Outcome::Fits(None) => {}
             Outcome::Contradicts => {
-                let message = format!("{what} is in {}, but should be in {}", self.show(found), self.show(wanted));
-                let hint = self.explain(&[found, wanted]).unwrap_or_else(|| why.to_owned());
+                let message =
+                    format!("{what} is in {}, but should be in {}", self.show(found), self.show(wanted));
+                let hint = self
+                    .explain(&[found, wanted])
+                    .map_or_else(|| why.to_owned(), |more| format!("{why}; {more}"));
                 self.report(at, message, hint);
             }
         }
@@ -412,7 +420,7 @@ impl<'c, 'd> Dimensions<'c, 'd> {
             }
         }
         parts.truncate(2);
-        (!parts.is_empty()).then(|| format!("{}; state units in [units] to find the mistake", parts.join(", ")))
+        (!parts.is_empty()).then(|| parts.join(", "))
     }
 
     /// What is determined, by the names of signals.
@@ -447,7 +455,8 @@ impl<'c, 'd> Dimensions<'c, 'd> {
             let name = &wall.name.text;
             let force = energy.clone().plus(Rational::MINUS_ONE, &Affine::unknown(gap));
             note(format!("gap.{name}"), unknown(gap));
-            note(format!("impulse.{name}"), force.clone().and_then(|f| self.rate_of(&f, 0)).and_then(|f| f.plus(Rational::ONE, &Affine::unknown(self.time))));
+            let impulse = force.clone().and_then(|f| f.plus(Rational::ONE, &Affine::unknown(self.time)));
+            note(format!("impulse.{name}"), impulse);
             note(format!("f.{name}"), force);
         }
         let holonomic = draft.holonomic.len();

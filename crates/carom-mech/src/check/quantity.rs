@@ -53,8 +53,10 @@ impl<'d> Checker<'d> {
         });
         if draft.units.is_empty() && plain {
             let message = format!("`{}` is read as a unit here, not as the parameter `{word}`", formula.text);
-            let hint =
-                format!("write {}*{word} for the product; state units in [units] to keep it", quantity.number);
+            let hint = format!(
+                "write {}*{word} for the product; state units in [units] to keep it",
+                quantity.number
+            );
             self.warning(formula.at, message, hint);
         }
     }

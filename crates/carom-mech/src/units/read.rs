@@ -5,8 +5,8 @@
 //! factor = (name | "1" | "(" unit ")") [ "^" exponent | superscript ]
 //! ```
 
-use super::table::{find, instead};
 use super::Unit;
+use super::table::{find, instead};
 use carom_expr::{Dag, Expr, Rational};
 
 /// What is wrong with a unit.
@@ -64,7 +64,8 @@ pub fn quantity(text: &str) -> Option<Quantity<'_>> {
     number.parse::<f64>().ok().filter(|x| x.is_finite())?;
     let unit_text = rest.trim_start();
     let first = unit_text.chars().next()?;
-    if !(first.is_alphabetic() || matches!(first, '°' | '%' | 'Ω' | 'Å')) {
+    // `80%` and `30°` read like formulas, which have signs of their own for both; words are units.
+    if !first.is_alphabetic() {
         return None;
     }
     let start = lead + length + (rest.len() - unit_text.len());
@@ -110,7 +111,9 @@ pub(super) fn unit(text: &str) -> Result<Unit, UnitProblem> {
     let unit = reader.product()?;
     match reader.peek() {
         None => Ok(unit),
-        Some(c) => reader.problem(reader.at, reader.at + c.len_utf8(), "there is no `(` for this `)`", "remove it"),
+        Some(c) => {
+            reader.problem(reader.at, reader.at + c.len_utf8(), "there is no `(` for this `)`", "remove it")
+        }
     }
 }
 
@@ -170,7 +173,9 @@ impl Reader<'_> {
             let factor = if divides { factor.power(Rational::MINUS_ONE) } else { Some(factor) };
             match factor.and_then(|f| unit.multiply(f)) {
                 Some(product) => unit = product,
-                None => return self.problem(from, self.at, "the unit is out of all range", "use smaller powers"),
+                None => {
+                    return self.problem(from, self.at, "the unit is out of all range", "use smaller powers");
+                }
             }
         }
     }
@@ -190,7 +195,9 @@ impl Reader<'_> {
                 let hint = "a unit is a product, such as N m/rad";
                 return self.problem(start, start + c.len_utf8(), &message, hint);
             }
-            None => return self.problem(start, start, "a unit is missing at the end", "write for example m/s"),
+            None => {
+                return self.problem(start, start, "a unit is missing at the end", "write for example m/s");
+            }
         };
         let from = self.at;
         let Some(exponent) = self.exponent(start)? else { return Ok(base) };

@@ -74,8 +74,11 @@ impl System {
     pub fn reduce(&self, a: &Affine) -> Option<Affine> {
         let mut a = a.clone();
         // The earliest first: what it brings in was determined later, or never.
-        while let Some((_, j, value)) =
-            a.terms.keys().filter_map(|&j| self.solved[j].as_ref().map(|(step, value)| (step, j, value))).min_by_key(|x| x.0)
+        while let Some((_, j, value)) = a
+            .terms
+            .keys()
+            .filter_map(|&j| self.solved[j].as_ref().map(|(step, value)| (step, j, value)))
+            .min_by_key(|x| x.0)
         {
             let c = a.terms.remove(&j)?;
             a = a.plus(c, value)?;

@@ -22,9 +22,28 @@ pub struct Listed {
 
 /// SI prefixes and their powers of ten.
 pub(super) const PREFIXES: [(&str, i64); 22] = [
-    ("da", 1), ("h", 2), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18), ("Z", 21), ("Y", 24),
-    ("d", -1), ("c", -2), ("m", -3), ("µ", -6), ("μ", -6), ("u", -6), ("n", -9), ("p", -12), ("f", -15),
-    ("a", -18), ("z", -21), ("y", -24),
+    ("da", 1),
+    ("h", 2),
+    ("k", 3),
+    ("M", 6),
+    ("G", 9),
+    ("T", 12),
+    ("P", 15),
+    ("E", 18),
+    ("Z", 21),
+    ("Y", 24),
+    ("d", -1),
+    ("c", -2),
+    ("m", -3),
+    ("µ", -6),
+    ("μ", -6),
+    ("u", -6),
+    ("n", -9),
+    ("p", -12),
+    ("f", -15),
+    ("a", -18),
+    ("z", -21),
+    ("y", -24),
 ];
 
 macro_rules! units {
@@ -119,17 +138,68 @@ static LISTED: &[Listed] = units! {
 
 /// Words people write, and what to write instead.
 const INSTEAD: [(&str, &str); 62] = [
-    ("meter", "m"), ("metre", "m"), ("meters", "m"), ("metres", "m"), ("mtr", "m"), ("centimeter", "cm"),
-    ("centimeters", "cm"), ("centimetre", "cm"), ("centimetres", "cm"), ("millimeter", "mm"), ("millimeters", "mm"),
-    ("millimetre", "mm"), ("millimetres", "mm"), ("kilometer", "km"), ("kilometers", "km"), ("kilometre", "km"),
-    ("kilometres", "km"), ("micron", "µm"), ("microns", "µm"), ("gram", "g"), ("grams", "g"), ("gr", "g"),
-    ("kilo", "kg"), ("kilos", "kg"), ("kilogram", "kg"), ("kilograms", "kg"), ("kgs", "kg"), ("sec", "s"),
-    ("secs", "s"), ("second", "s"), ("seconds", "s"), ("msec", "ms"), ("millisecond", "ms"), ("milliseconds", "ms"),
-    ("minute", "min"), ("minutes", "min"), ("mins", "min"), ("hour", "h"), ("hours", "h"), ("hr", "h"), ("hrs", "h"),
-    ("days", "d"), ("year", "yr"), ("years", "yr"), ("newton", "N"), ("newtons", "N"), ("joule", "J"), ("joules", "J"),
-    ("watt", "W"), ("watts", "W"), ("degree", "deg"), ("degrees", "deg"), ("radian", "rad"), ("radians", "rad"),
-    ("inches", "in"), ("feet", "ft"), ("pound", "lb"), ("pounds", "lb"), ("lbs", "lb"), ("furlong", "201.168 m"),
-    ("miles", "mi"), ("hertz", "Hz"),
+    ("meter", "m"),
+    ("metre", "m"),
+    ("meters", "m"),
+    ("metres", "m"),
+    ("mtr", "m"),
+    ("centimeter", "cm"),
+    ("centimeters", "cm"),
+    ("centimetre", "cm"),
+    ("centimetres", "cm"),
+    ("millimeter", "mm"),
+    ("millimeters", "mm"),
+    ("millimetre", "mm"),
+    ("millimetres", "mm"),
+    ("kilometer", "km"),
+    ("kilometers", "km"),
+    ("kilometre", "km"),
+    ("kilometres", "km"),
+    ("micron", "µm"),
+    ("microns", "µm"),
+    ("gram", "g"),
+    ("grams", "g"),
+    ("gr", "g"),
+    ("kilo", "kg"),
+    ("kilos", "kg"),
+    ("kilogram", "kg"),
+    ("kilograms", "kg"),
+    ("kgs", "kg"),
+    ("sec", "s"),
+    ("secs", "s"),
+    ("second", "s"),
+    ("seconds", "s"),
+    ("msec", "ms"),
+    ("millisecond", "ms"),
+    ("milliseconds", "ms"),
+    ("minute", "min"),
+    ("minutes", "min"),
+    ("mins", "min"),
+    ("hour", "h"),
+    ("hours", "h"),
+    ("hr", "h"),
+    ("hrs", "h"),
+    ("days", "d"),
+    ("year", "yr"),
+    ("years", "yr"),
+    ("newton", "N"),
+    ("newtons", "N"),
+    ("joule", "J"),
+    ("joules", "J"),
+    ("watt", "W"),
+    ("watts", "W"),
+    ("degree", "deg"),
+    ("degrees", "deg"),
+    ("radian", "rad"),
+    ("radians", "rad"),
+    ("inches", "in"),
+    ("feet", "ft"),
+    ("pound", "lb"),
+    ("pounds", "lb"),
+    ("lbs", "lb"),
+    ("furlong", "201.168 m"),
+    ("miles", "mi"),
+    ("hertz", "Hz"),
 ];
 
 /// All units that have names.
@@ -183,6 +253,15 @@ pub(super) fn instead(name: &str) -> String {
     if let Some(near) = same.next() {
         return format!("did you mean `{near}`?");
     }
+    // Two units of mechanics without the blank between them.
+    const OFTEN: [&str; 10] = ["N", "kN", "kg", "m", "mm", "s", "W", "J", "lbf", "rad"];
+    for first in OFTEN {
+        if let Some(second) =
+            name.strip_prefix(first).filter(|rest| OFTEN.contains(rest) || ["ft", "in", "h"].contains(rest))
+        {
+            return format!("did you mean `{first} {second}`?");
+        }
+    }
     // The case of prefix and unit: `KG`, `mhz`, `KM`.
     for (prefix, _) in PREFIXES {
         for unit in LISTED.iter().filter(|u| u.prefixes) {
@@ -192,17 +271,10 @@ pub(super) fn instead(name: &str) -> String {
             }
         }
     }
-    for (at, _) in name.char_indices().skip(1) {
-        let (first, second) = name.split_at(at);
-        if find(first).is_some() && find(second).is_some() {
-            return format!("did you mean `{first} {second}`?");
-        }
-    }
     let names = LISTED.iter().map(|u| u.name).filter(|n| n.len() > 1);
     match crate::suggest::nearest(name, names).filter(|_| name.chars().count() > 2) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            "units are m, kg, s, N, J, W, Pa, rad, deg, Hz, in, ft, lb, lbf, … (`carom help units`)".to_owned()
-        }
+        None => "units are m, kg, s, N, J, W, Pa, rad, deg, Hz, in, ft, lb, lbf, … (`carom help units`)"
+            .to_owned(),
     }
 }

@@ -12,6 +12,7 @@ use crate::table::momentum_column;
 use crate::track::{Knot, Track};
 use carom_expr::Expr;
 use carom_expr::nearest;
+use carom_mech::units::Shown;
 use carom_mech::{Diagnostic, Physics, Severity};
 use carom_run::Signal as Sampled;
 
@@ -22,8 +23,10 @@ pub struct Signal<'a> {
     pub name: String,
     /// How an axis calls it.
     pub label: Label,
-    /// Its unit, if the model gives one.
+    /// The unit it is shown in, if the model gives one.
     pub unit: Option<String>,
+    /// Values in coherent units are divided by this to be shown.
+    factor: f64,
     /// What it is.
     pub kind: Kind,
     samples: Option<&'a [f64]>,
@@ -77,16 +80,17 @@ impl<'a> Catalog<'a> {
     pub fn new(track: &'a Track<'a>) -> Catalog<'a> {
         let (motion, mechanics) = (track.motion, track.mechanics);
         let model = &mechanics.model;
-        let unit = |name: &str| model.units.iter().find(|(n, _)| n == name).map(|(_, u)| u.clone());
-        let time_unit = unit("t").or_else(|| unit("time"));
+        let unit = |name: &str| model.shown_unit(name);
         let mut signals: Vec<Signal<'a>> = Vec::new();
-        let mut add = |name: String, kind: Kind, samples: Option<&'a [f64]>, formula, of: Option<String>| {
+        let mut add = |name: String, kind: Kind, samples: Option<&'a [f64]>, formula, of: Option<Shown>| {
             if signals.iter().all(|s| s.name != name) {
                 let label = Label::name(&name);
-                signals.push(Signal { unit: of, label, name, kind, samples, formula });
+                let factor = of.as_ref().map_or(1.0, |shown| shown.factor);
+                let unit = of.map(|shown| shown.label);
+                signals.push(Signal { unit, factor, label, name, kind, samples, formula });
             }
         };
-        add("time".into(), Kind::Time, Some(&motion.time), Some(model.time), time_unit.clone());
+        add("time".into(), Kind::Time, Some(&motion.time), Some(model.time), unit("t"));
         for (k, s) in motion.position.iter().enumerate() {
             let formula = model.coordinates.get(k).map(|c| c.position);
             add(s.name.clone(), Kind::Position(k), Some(&s.values), formula, unit(&s.name));
@@ -94,8 +98,7 @@ impl<'a> Catalog<'a> {
         for (k, s) in motion.velocity.iter().enumerate() {
             let formula = model.coordinates.get(k).map(|c| c.velocity);
             let name = format!("{}'", s.name);
-            let rate = || unit(&s.name).map(|u| format!("{u}/{}", time_unit.as_deref().unwrap_or("s")));
-            let unit = unit(&name).or_else(rate);
+            let unit = unit(&name);
             add(name, Kind::Velocity(k), Some(&s.values), formula, unit);
         }
         for (k, s) in motion.momentum.iter().enumerate() {
@@ -103,7 +106,7 @@ impl<'a> Catalog<'a> {
             let unit = unit(&name);
             add(name, Kind::Momentum(k), Some(&s.values), mechanics.momenta.get(k).copied(), unit);
         }
-        let energy_unit = unit("energy").or_else(|| unit("hamiltonian"));
+        let energy_unit = unit("energy");
         let energy = mechanics.energy;
         add("energy".into(), Kind::Energy, Some(&motion.energy), Some(energy), energy_unit.clone());
         let hamiltonian = mechanics.hamiltonian;
@@ -231,6 +234,9 @@ impl<'a> Catalog<'a> {
             for (i, v) in missing.into_iter().zip(track.evaluate_one(formula, &wanted)) {
                 values[i] = v;
             }
+        }
+        if signal.factor != 1.0 {
+            values.iter_mut().for_each(|v| *v /= signal.factor);
         }
         values
     }

@@ -27,11 +27,6 @@ impl Piece {
 impl<'d> Dimensions<'_, 'd> {
     /// The dimension of a formula, its own mistakes reported; `None` fits everything.
     pub fn dimension(&mut self, formula: &'d Formula) -> Option<Affine> {
-        self.dimension_in(formula, false)
-    }
-
-    /// The same; `plane`: x and y are those of the picture.
-    pub fn dimension_in(&mut self, formula: &'d Formula, plane: bool) -> Option<Affine> {
         if formula.kind != FormulaKind::Text {
             return None;
         }
@@ -46,7 +41,7 @@ impl<'d> Dimensions<'_, 'd> {
         for node in &tree.nodes {
             let piece = match &node.form {
                 Form::Number(value) => Piece::number(*value),
-                Form::Name { text, primes } => self.name(text, *primes, plane),
+                Form::Name { text, primes } => self.name(text, *primes),
                 Form::Sum(terms) => self.sum(formula, &tree, &pieces, terms),
                 Form::Product(factors) => product(&pieces, factors),
                 Form::Negative(i) => Piece {
@@ -56,7 +51,9 @@ impl<'d> Dimensions<'_, 'd> {
                     value: pieces[*i].value.map(|x| -x),
                 },
                 Form::Power(base, exponent) => self.power(formula, &tree, &pieces, (*base, *exponent)),
-                Form::Call(name, arguments) => self.call(formula, &tree, &pieces, (name, arguments, node.span)),
+                Form::Call(name, arguments) => {
+                    self.call(formula, &tree, &pieces, (name, arguments, node.span))
+                }
             };
             pieces.push(piece);
         }
@@ -67,47 +64,35 @@ impl<'d> Dimensions<'_, 'd> {
         self.draft.part_of(formula, span.start, span.end)
     }
 
-    fn name(&self, text: &str, primes: u32, plane: bool) -> Piece {
-        if plane && matches!(text, "x" | "y") {
-            return Piece {
-                dimension: Some(Affine::unknown(self.plane)),
-                literal: false,
-                exact: None,
-                value: None,
-            };
-        }
-        match self.named(text) {
-            Some(a) => Piece {
+    fn name(&self, text: &str, primes: u32) -> Piece {
+        let constant = match text {
+            "pi" | "π" => Some(std::f64::consts::PI),
+            "e" => Some(std::f64::consts::E),
+            _ => None,
+        };
+        match (self.named(text), constant) {
+            (Some(a), _) => Piece {
                 dimension: self.rate_of(&a, primes),
                 literal: false,
                 exact: None,
                 value: self.values.get(text).copied(),
             },
-            None if matches!(text, "pi" | "π") => Piece {
-                dimension: Some(Affine::known(Dimension::NONE)),
-                literal: true,
-                exact: None,
-                value: Some(std::f64::consts::PI),
-            },
-            None if text == "e" => Piece {
-                dimension: Some(Affine::known(Dimension::NONE)),
-                literal: true,
-                exact: None,
-                value: Some(std::f64::consts::E),
-            },
-            None => Piece { dimension: None, literal: false, exact: None, value: None },
+            (None, Some(value)) => Piece { value: Some(value), ..Piece::number(None) },
+            // Reported where names are resolved.
+            (None, None) => Piece { dimension: None, literal: false, exact: None, value: None },
         }
     }
 
     fn sum(&mut self, formula: &Formula, tree: &Syntax, pieces: &[Piece], terms: &[(bool, usize)]) -> Piece {
-        let mut first: Option<usize> = None;
+        // What is no plain number says what the sum is.
+        let known = |&&(_, i): &&(bool, usize)| pieces[i].dimension.is_some();
+        let telling = terms.iter().filter(known).find(|(_, i)| !pieces[*i].literal);
+        let reference = telling.or_else(|| terms.iter().find(known)).copied();
         for &(minus, i) in terms {
-            let Some(found) = &pieces[i].dimension else { continue };
-            let Some(reference) = first else {
-                first = Some(i);
+            let Some((reference_minus, reference)) = reference.filter(|r| r.1 != i) else { continue };
+            let (Some(found), Some(wanted)) = (&pieces[i].dimension, &pieces[reference].dimension) else {
                 continue;
             };
-            let Some(wanted) = &pieces[reference].dimension else { continue };
             let at = self.at(formula, tree.nodes[i].span);
             match self.system.equate(found, wanted) {
                 Outcome::Fits(Some(unknown)) => {
@@ -115,19 +100,18 @@ impl<'d> Dimensions<'_, 'd> {
                 }
                 Outcome::Fits(None) => {}
                 Outcome::Contradicts => {
-                    let (a, b) = (self.show(wanted), self.show(found));
+                    let (mut a, mut b, mut minus) = (self.show(wanted), self.show(found), minus);
+                    let hint = if pieces[i].literal {
+                        let span = tree.nodes[i].span;
+                        named_number(formula.text.get(span.start..span.end).unwrap_or("1"), &a)
+                    } else {
+                        self.explain(&[wanted, found]).unwrap_or_else(|| self.factor(wanted, found))
+                    };
+                    if i < reference {
+                        (a, b, minus) = (b, a, reference_minus);
+                    }
                     let message =
                         if minus { format!("subtracts {b} from {a}") } else { format!("adds {a} and {b}") };
-                    let literal = if pieces[i].literal { Some(i) } else { Some(reference).filter(|&r| pieces[r].literal) };
-                    let hint = match literal {
-                        Some(l) => {
-                            let span = tree.nodes[l].span;
-                            let number = formula.text.get(span.start..span.end).unwrap_or("1");
-                            let other = if l == i { &a } else { &b };
-                            named_number(number, other)
-                        }
-                        None => self.explain(&[wanted, found]).unwrap_or_else(|| self.factor(wanted, found)),
-                    };
                     self.report(at, message, hint);
                 }
             }
@@ -138,7 +122,7 @@ impl<'d> Dimensions<'_, 'd> {
             if minus { sum.subtract(x) } else { sum.add(x) }
         });
         Piece {
-            dimension: first.and_then(|i| pieces[i].dimension.clone()),
+            dimension: reference.and_then(|(_, i)| pieces[i].dimension.clone()),
             literal: terms.iter().all(|&(_, i)| pieces[i].literal),
             exact,
             value: terms.iter().try_fold(0.0, |sum, &(minus, i)| Some(sum + value(minus, pieces[i].value)?)),
@@ -187,7 +171,13 @@ impl<'d> Dimensions<'_, 'd> {
         }
     }
 
-    fn call(&mut self, formula: &Formula, tree: &Syntax, pieces: &[Piece], call: (&str, &[usize], Span)) -> Piece {
+    fn call(
+        &mut self,
+        formula: &Formula,
+        tree: &Syntax,
+        pieces: &[Piece],
+        call: (&str, &[usize], Span),
+    ) -> Piece {
         let (name, arguments, span) = call;
         let first = arguments.first().and_then(|&i| pieces[i].dimension.clone());
         let literal = arguments.iter().all(|&i| pieces[i].literal);
@@ -208,15 +198,19 @@ impl<'d> Dimensions<'_, 'd> {
                     let at = self.at(formula, tree.nodes[i].span);
                     if self.system.equate(&found, &wanted) == Outcome::Contradicts {
                         let verb = if name == "atan2" { "divides" } else { "compares" };
-                        let message = format!("`{name}` {verb} {} and {}", self.show(&wanted), self.show(&found));
+                        let message =
+                            format!("`{name}` {verb} {} and {}", self.show(&wanted), self.show(&found));
                         let hint = match pieces[i].literal {
                             true => {
                                 let span = tree.nodes[i].span;
-                                named_number(formula.text.get(span.start..span.end).unwrap_or("1"), &self.show(&wanted))
+                                named_number(
+                                    formula.text.get(span.start..span.end).unwrap_or("1"),
+                                    &self.show(&wanted),
+                                )
                             }
-                            false => self.explain(&[&wanted, &found]).unwrap_or_else(|| {
-                                format!("the arguments of `{name}` have the same unit")
-                            }),
+                            false => self
+                                .explain(&[&wanted, &found])
+                                .unwrap_or_else(|| format!("the arguments of `{name}` have the same unit")),
                         };
                         self.report(at, message, hint);
                     }
@@ -237,7 +231,10 @@ impl<'d> Dimensions<'_, 'd> {
                             let wanted = if angle { "an angle or a number" } else { "a number" };
                             let message = format!("`{name}` takes {wanted}, not {}", self.show(&found));
                             let hint = self.explain(&[&found]).unwrap_or_else(|| {
-                                format!("multiply or divide it by a parameter, such that {} goes away", self.show(&found))
+                                format!(
+                                    "multiply or divide it by a parameter, such that {} goes away",
+                                    self.show(&found)
+                                )
                             });
                             self.report(at, message, hint);
                         }
@@ -253,7 +250,9 @@ impl<'d> Dimensions<'_, 'd> {
 /// What to do with a number that stands beside a quantity.
 fn named_number(number: &str, unit: &str) -> String {
     let unit = if unit.starts_with('a') || unit.contains('[') { "…" } else { unit };
-    format!("a number in a formula has no unit: give it a name in [parameters], such as a = \"{number} {unit}\"")
+    format!(
+        "a number in a formula has no unit: give it a name in [parameters], such as a = \"{number} {unit}\""
+    )
 }
 
 /// The fraction p/q with q ≤ 64 that a double is.
@@ -271,9 +270,9 @@ fn product(pieces: &[Piece], factors: &[(bool, usize)]) -> Piece {
     for &(divides, i) in factors {
         let sign = if divides { Rational::MINUS_ONE } else { Rational::ONE };
         dimension = dimension.zip(pieces[i].dimension.as_ref()).and_then(|(d, a)| d.plus(sign, a));
-        exact = exact.zip(pieces[i].exact).and_then(|(x, y)| {
-            x.multiply(if divides { y.reciprocal()? } else { y })
-        });
+        exact = exact
+            .zip(pieces[i].exact)
+            .and_then(|(x, y)| x.multiply(if divides { y.reciprocal()? } else { y }));
         value = value.zip(pieces[i].value).map(|(x, y)| if divides { x / y } else { x * y });
     }
     let literal = factors.iter().all(|&(_, i)| pieces[i].literal);

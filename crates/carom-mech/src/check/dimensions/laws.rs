@@ -1,7 +1,8 @@
-//! What the laws of mechanics say about units: one equation per formula of the model.
+//! What the laws of mechanics say about units: one equation per formula of the model. Pictures (`[view]`, `draw`) are made
+//! of plain numbers and say nothing.
 
-use super::Dimensions;
-use crate::draft::{Body, Formula, Point, Signal};
+use super::{Dimensions, quantity_of};
+use crate::draft::{Body, Formula, Signal};
 use crate::units::Dimension;
 use crate::units::system::Affine;
 use carom_expr::Rational;
@@ -13,7 +14,9 @@ impl<'d> Dimensions<'_, 'd> {
     pub fn formulas(&mut self) {
         let draft = self.draft;
         for (i, (word, formula)) in draft.parameters.iter().enumerate() {
-            self.equal(formula, self.parameters[i], &format!("the value of `{}`", word.text));
+            if quantity_of(formula).is_none() {
+                self.equal(formula, self.parameters[i], &format!("the value of `{}`", word.text));
+            }
         }
         for (i, input) in draft.inputs.iter().enumerate() {
             if let Signal::Formula(formula) = &input.signal {
@@ -37,7 +40,6 @@ impl<'d> Dimensions<'_, 'd> {
         for (i, (word, formula)) in draft.outputs.iter().enumerate() {
             self.equal(formula, self.outputs[i], &format!("the output `{}`", word.text));
         }
-        self.drawings();
         self.values();
     }
 
@@ -176,24 +178,48 @@ impl<'d> Dimensions<'_, 'd> {
         }
     }
 
-    fn drawings(&mut self) {
-        let draft = self.draft;
-        for formula in draft.walls.iter().filter_map(|w| w.draw.as_ref()) {
-            self.dimension_in(formula, true);
+    /// Start and run settings that are formulas.
+    fn values(&mut self) {
+        for (formula, wanted, what) in self.start_values() {
+            if quantity_of(formula).is_none() {
+                self.fits(formula, &wanted, &what, "check the value, or the stated unit");
+            }
         }
-        let ends = draft.view.links.iter().chain(&draft.view.springs).flat_map(|(a, b)| [a, b]);
-        for point in ends.chain(&draft.view.traces) {
-            if let Point::Formulas(list, _) = point {
-                for formula in list {
-                    self.dimension(formula);
-                }
+        for (word, formula) in &self.draft.run {
+            let (wanted, why) = match word.text.as_str() {
+                "until" | "from" | "step" => (Affine::unknown(self.time), "it is a time"),
+                "method" | "impact_order" => continue,
+                _ => (Affine::known(Dimension::NONE), "it is a number"),
+            };
+            self.fits(formula, &wanted, &format!("`{}`", word.text), why);
+        }
+    }
+
+    /// Parameters and start values that are a number with a unit: those of the file, or those typed.
+    pub fn values_with_units(&mut self, of_file: bool) {
+        let draft = self.draft;
+        let parameters =
+            draft.parameters.iter().zip(self.parameters.clone()).map(|((word, formula), unknown)| {
+                (formula, Affine::unknown(unknown), format!("the value of `{}`", word.text))
+            });
+        let all: Vec<_> = parameters.chain(self.start_values()).collect();
+        for (formula, wanted, what) in all {
+            if quantity_of(formula).is_none() || (formula.at.source == 0) != of_file {
+                continue;
+            }
+            self.fits(formula, &wanted, &what, "check the value, or the stated unit");
+            if let (true, true, Some((&unknown, _))) =
+                (of_file, wanted.terms.len() == 1, wanted.terms.iter().next())
+            {
+                self.unknowns[unknown].1 = true;
             }
         }
     }
 
-    /// Start and run settings.
-    fn values(&mut self) {
+    /// Start values, the dimension each should have, and what it is.
+    fn start_values(&self) -> Vec<(&'d Formula, Affine, String)> {
         let draft = self.draft;
+        let mut out = Vec::new();
         let coordinate = |text: &str| {
             let bare = text.trim_end_matches(['\'', '′', '’']);
             draft.coordinates.iter().position(|c| c.text == bare)
@@ -203,27 +229,16 @@ impl<'d> Dimensions<'_, 'd> {
                 let Some(i) = coordinate(&word.text) else { continue };
                 let prime = if primes == 1 { "'" } else { "" };
                 let wanted = self.rate_of(&Affine::unknown(self.positions[i]), primes);
-                if let Some(wanted) = wanted {
-                    let what = format!("the start of `{}{prime}`", draft.coordinates[i].text);
-                    self.fits(formula, &wanted, &what, "check the value, or the stated unit");
-                }
+                let what = format!("the start of `{}{prime}`", draft.coordinates[i].text);
+                out.extend(wanted.map(|wanted| (formula, wanted, what)));
             }
         }
         let momenta = draft.momentum_names();
         for (word, formula) in &draft.start.momentum {
             let index = momenta.iter().position(|p| *p == word.text).or_else(|| coordinate(&word.text));
-            if let Some(wanted) = index.and_then(|i| self.momentum(i)) {
-                let what = format!("the start of `{}`", word.text);
-                self.fits(formula, &wanted, &what, "a momentum is an energy times the time, by its coordinate");
-            }
+            let wanted = index.and_then(|i| self.momentum(i));
+            out.extend(wanted.map(|wanted| (formula, wanted, format!("the start of `{}`", word.text))));
         }
-        for (word, formula) in &draft.run {
-            let (wanted, why) = match word.text.as_str() {
-                "until" | "from" | "step" => (Affine::unknown(self.time), "it is a time"),
-                "method" | "impact_order" => continue,
-                _ => (Affine::known(Dimension::NONE), "it is a number"),
-            };
-            self.fits(formula, &wanted, &format!("`{}`", word.text), why);
-        }
+        out
     }
 }
