@@ -45,6 +45,19 @@ pub enum Command {
     Cite(Cite),
     /// Explain a command, a key, a table, a function, a field, a reason to stop or a message
     Help(Help),
+    /// Serve an editor: diagnostics, completion, hover, rename, over standard input and output
+    #[command(
+        after_help = "This is a language server: editors start it. For VS Code see editors/vscode; other editors need the command `carom lsp` for TOML files."
+    )]
+    Lsp(Lsp),
+}
+
+/// `carom lsp`
+#[derive(Args, Debug)]
+pub struct Lsp {
+    /// Standard input and output, the only way; editors like to say so
+    #[arg(long, hide = true)]
+    pub stdio: bool,
 }
 
 /// A model and what to change about it.

@@ -163,13 +163,13 @@ impl Loaded {
 
 /// A number, in seconds, or a number with a unit of time.
 fn time_of(text: &str) -> Option<f64> {
-    use carom::mech::units::{Dimension, quantity};
+    use carom_mech::units::{Dimension, quantity};
     if let Ok(value) = text.parse() {
         return Some(value);
     }
     let quantity = quantity(text)?;
     let unit = quantity.unit.clone().ok().filter(|unit| unit.dimension == Dimension::TIME)?;
-    let mut dag = carom::expr::Dag::new();
+    let mut dag = carom_expr::Dag::new();
     let value = quantity.value(&mut dag, unit);
     Some(dag.evaluate(value, |_| f64::NAN))
 }

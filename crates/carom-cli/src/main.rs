@@ -83,5 +83,6 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Help(args) => help::help(&args),
         Command::Gallery(g) if g.markdown => new::page().map(|()| 0),
         Command::Gallery(g) => new::gallery(g.name.as_deref(), g.print, g.quiet).map(|()| 0),
+        Command::Lsp(_) => carom_lsp::serve().map(|()| 0).map_err(Failure::wrong),
     }
 }

@@ -29,7 +29,7 @@ mod state;
 pub mod units;
 mod walls;
 
-pub use check::load;
+pub use check::{load, not_a_name};
 pub use derive::{derive, derive_equations};
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use draft::Draft;

@@ -173,7 +173,7 @@ fn starts_named(model: &Model, draft: &Draft, targets: &[Target]) -> bool {
 
 /// A formula of parameters.
 fn constant(dag: &mut Dag, model: &Model, text: &str) -> Option<Expr> {
-    if let Some(quantity) = carom::mech::units::quantity(text) {
+    if let Some(quantity) = carom_mech::units::quantity(text) {
         return Some(quantity.value(dag, quantity.unit.clone().ok()?));
     }
     let mut resolve = |_: &mut Dag, name: Name<'_>| {

@@ -197,7 +197,7 @@ fn axis(values: &str, text: &str) -> Result<Axis, Failure> {
     let wrong = |what: String, hint: &str| Failure::wrong(format!("`--vary {text}`: {what}\n  hint: {hint}"));
     const WAYS: &str = "write NAME=A..B:N (N numbers from A to B) or NAME=A,B,C";
     let value = |field: &str| {
-        let unit = carom::mech::units::quantity(field).and_then(|q| q.unit.err());
+        let unit = carom_mech::units::quantity(field).and_then(|q| q.unit.err());
         number(field).ok_or_else(|| match (field.trim(), unit) {
             ("", _) => wrong("a value is missing".to_owned(), WAYS),
             (_, Some(problem)) => wrong(problem.message, &problem.hint),
@@ -295,7 +295,7 @@ pub fn values_with_units(options: &[String]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (name, values) in options.iter().filter_map(|text| text.split_once('=')) {
         for value in values.split("..").flat_map(|part| part.split([',', ':'])) {
-            if carom::mech::units::quantity(value).is_some() {
+            if carom_mech::units::quantity(value).is_some() {
                 found.push((name.trim().to_owned(), value.trim().to_owned()));
             }
         }
@@ -309,13 +309,13 @@ pub fn number(text: &str) -> Option<f64> {
     if let Ok(value) = text.parse::<f64>() {
         return value.is_finite().then_some(value);
     }
-    let mut dag = carom::expr::Dag::new();
-    if let Some(quantity) = carom::mech::units::quantity(text) {
+    let mut dag = carom_expr::Dag::new();
+    if let Some(quantity) = carom_mech::units::quantity(text) {
         let value = quantity.value(&mut dag, quantity.unit.clone().ok()?);
         return Some(dag.evaluate(value, |_| f64::NAN)).filter(|x| x.is_finite());
     }
-    let mut unknown = |_: &mut carom::expr::Dag, name: carom::expr::Name<'_>| {
-        Err(carom::expr::Problem { span: name.span, message: "unknown name".to_owned(), hint: None })
+    let mut unknown = |_: &mut carom_expr::Dag, name: carom_expr::Name<'_>| {
+        Err(carom_expr::Problem { span: name.span, message: "unknown name".to_owned(), hint: None })
     };
     let expr = carom_expr::parse(&mut dag, text, &mut unknown).ok()?;
     let value = dag.evaluate(expr, |_| f64::NAN);

@@ -85,10 +85,9 @@ impl<'d> Checker<'d> {
     fn dimensions(&self, stated: &[Stated<'d>], seconds: bool) -> Dimensions<'_, 'd> {
         let mut dimensions = Dimensions::new(self);
         dimensions.state(stated, seconds);
-        // What the file gives with a unit is as good as stated; what was typed is judged by the rest.
-        dimensions.values_with_units(true);
+        dimensions.parameters_with_units();
         dimensions.formulas();
-        dimensions.values_with_units(false);
+        dimensions.values_with_units();
         dimensions
     }
 

@@ -20,6 +20,8 @@ mod signals;
 mod start;
 mod table;
 
+pub use names::not_a_name;
+
 use crate::diagnostic::{Diagnostic, tidy};
 use crate::draft::{At, Draft, Formula, FormulaKind, Signal};
 use crate::model::*;

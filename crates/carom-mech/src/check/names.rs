@@ -30,6 +30,19 @@ fn reserved(text: &str) -> Option<&'static str> {
     }
 }
 
+/// Why a text cannot be a name of a model, as a sentence; `None` for one that can.
+///
+/// ```
+/// assert_eq!(carom_mech::not_a_name("theta1"), None);
+/// assert_eq!(carom_mech::not_a_name("sin").as_deref(), Some("`sin` cannot be a name: it is a function"));
+/// ```
+pub fn not_a_name(text: &str) -> Option<String> {
+    if let Some(why) = reserved(text) {
+        return Some(format!("`{text}` cannot be a name: it {why}"));
+    }
+    (!is_name(text)).then(|| format!("`{text}` is not a name: names are made of letters, digits and _"))
+}
+
 /// Something that is made of other names.
 type NameNode<'d> = (Meaning, &'d Word, &'d Formula);
 

@@ -336,7 +336,7 @@ impl Draft {
     }
 
     /// Where in the file a part of a formula stands, escapes counted as they are written.
-    pub(crate) fn part_of(&self, formula: &Formula, start: usize, end: usize) -> At {
+    pub fn part_of(&self, formula: &Formula, start: usize, end: usize) -> At {
         let At { source, start: from, end: to } = formula.at;
         let raw = self.sources.get(source).and_then(|s| s.text.get(from..to)).unwrap_or("");
         match formula.kind {

@@ -46,7 +46,7 @@ impl Draft {
             file.always(&header("event", &event.name), event_entries(event));
         }
         file.table("[output]", assignments(&self.outputs));
-        let units = self.units.iter().map(|(word, unit)| (key(&word.text), quoted(unit)));
+        let units = self.units.iter().map(|(word, unit)| (key(&word.text), quoted(&unit.text)));
         file.table("[units]", units.collect());
         file.table("[view]", self.view_entries());
         file.table("[start]", self.start_entries());

@@ -195,23 +195,29 @@ impl<'d> Dimensions<'_, 'd> {
         }
     }
 
-    /// Parameters and start values that are a number with a unit: those of the file, or those typed.
-    pub fn values_with_units(&mut self, of_file: bool) {
-        let draft = self.draft;
-        let parameters =
-            draft.parameters.iter().zip(self.parameters.clone()).map(|((word, formula), unknown)| {
-                (formula, Affine::unknown(unknown), format!("the value of `{}`", word.text))
-            });
-        let all: Vec<_> = parameters.chain(self.start_values()).collect();
-        for (formula, wanted, what) in all {
-            if quantity_of(formula).is_none() || (formula.at.source == 0) != of_file {
-                continue;
-            }
-            self.fits(formula, &wanted, &what, "check the value, or the stated unit");
-            if let (true, true, Some((&unknown, _))) =
-                (of_file, wanted.terms.len() == 1, wanted.terms.iter().next())
-            {
+    /// Parameters of the file that are a number with a unit: as good as stated.
+    pub fn parameters_with_units(&mut self) {
+        for (i, (word, formula)) in self.draft.parameters.iter().enumerate() {
+            if quantity_of(formula).is_some() && formula.at.source == 0 {
+                let unknown = self.parameters[i];
+                self.equal(formula, unknown, &format!("the value of `{}`", word.text));
                 self.unknowns[unknown].1 = true;
+            }
+        }
+    }
+
+    /// Start values, and parameters that were typed, with a unit: judged by the rest.
+    pub fn values_with_units(&mut self) {
+        let draft = self.draft;
+        let parameters = draft.parameters.iter().zip(self.parameters.clone());
+        let typed = parameters.filter(|((_, formula), _)| formula.at.source != 0);
+        let typed = typed.map(|((word, formula), unknown)| {
+            (formula, Affine::unknown(unknown), format!("the value of `{}`", word.text))
+        });
+        let all: Vec<_> = typed.chain(self.start_values()).collect();
+        for (formula, wanted, what) in all {
+            if quantity_of(formula).is_some() {
+                self.fits(formula, &wanted, &what, "check the value, or the stated unit");
             }
         }
     }
