@@ -25,7 +25,10 @@ pub fn serve() -> Result<(), String> {
         },
         "serverInfo": { "name": "carom", "version": env!("CARGO_PKG_VERSION") },
     });
-    let (id, _) = connection.initialize_start().map_err(|e| e.to_string())?;
+    let (id, _) = connection.initialize_start().map_err(|_| {
+        "nobody began a session\n  hint: this is a language server: an editor starts it and speaks to it"
+            .to_owned()
+    })?;
     connection.initialize_finish(id, capabilities).map_err(|e| e.to_string())?;
     let result =
         Server { connection: &connection, documents: BTreeMap::new(), changed: BTreeSet::new() }.run();

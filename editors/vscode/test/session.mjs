@@ -22,6 +22,8 @@ k = "8 N/m"
 [energy]
 kinetic = "m/2*x'^2"
 potential = "k/2*x^2"
+[units]
+x = "m"
 `;
 const waiting = [];
 const published = [];

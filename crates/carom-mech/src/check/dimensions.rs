@@ -381,9 +381,7 @@ impl<'c, 'd> Dimensions<'c, 'd> {
             Outcome::Contradicts => {
                 let message =
                     format!("{what} is in {}, but should be in {}", self.show(found), self.show(wanted));
-                let hint = self
-                    .explain(&[found, wanted])
-                    .map_or_else(|| why.to_owned(), |more| format!("{why}; {more}"));
+                let hint = self.because(why.to_owned(), &[found, wanted]);
                 self.report(at, message, hint);
             }
         }
@@ -401,8 +399,8 @@ impl<'c, 'd> Dimensions<'c, 'd> {
         }
     }
 
-    /// Which names without a stated unit took part, and what made them what they are.
-    fn explain(&self, sides: &[&Affine]) -> Option<String> {
+    /// A way out, and which names without a stated unit took part: what made them what they are.
+    fn because(&self, way_out: String, sides: &[&Affine]) -> String {
         let mut parts: Vec<String> = Vec::new();
         for index in sides.iter().flat_map(|a| a.terms.keys().copied()) {
             let (name, stated) = &self.unknowns[index];
@@ -419,16 +417,19 @@ impl<'c, 'd> Dimensions<'c, 'd> {
             }
         }
         parts.truncate(2);
-        (!parts.is_empty()).then(|| parts.join(", "))
+        if parts.is_empty() { way_out } else { format!("{way_out}; {}", parts.join(", ")) }
     }
 
     /// What is determined, by the names of signals.
     fn inferred(&self) -> Vec<(String, String)> {
         let draft = self.draft;
         let mut out = Vec::new();
+        let joule = Unit::read("J").map_or(Dimension::NONE, |unit| unit.dimension);
         let mut note = |name: String, a: Option<Affine>| {
             let found = a.and_then(|a| self.system.value(&a)).filter(|d| !d.is_none());
-            out.extend(found.map(|d| (name, d.to_string())));
+            let text =
+                |d: Dimension| if name == "energy" && d == joule { "J".to_owned() } else { d.to_string() };
+            out.extend(found.map(|d| (name.clone(), text(d))));
         };
         let unknown = |i: usize| Some(Affine::unknown(i));
         note("t".to_owned(), unknown(self.time));

@@ -105,7 +105,7 @@ impl<'d> Dimensions<'_, 'd> {
                         let span = tree.nodes[i].span;
                         named_number(formula.text.get(span.start..span.end).unwrap_or("1"), &a)
                     } else {
-                        self.explain(&[wanted, found]).unwrap_or_else(|| self.factor(wanted, found))
+                        self.because(self.factor(wanted, found), &[wanted, found])
                     };
                     if i < reference {
                         (a, b, minus) = (b, a, reference_minus);
@@ -208,9 +208,10 @@ impl<'d> Dimensions<'_, 'd> {
                                     &self.show(&wanted),
                                 )
                             }
-                            false => self
-                                .explain(&[&wanted, &found])
-                                .unwrap_or_else(|| format!("the arguments of `{name}` have the same unit")),
+                            false => self.because(
+                                format!("the arguments of `{name}` have the same unit"),
+                                &[&wanted, &found],
+                            ),
                         };
                         self.report(at, message, hint);
                     }
@@ -230,12 +231,11 @@ impl<'d> Dimensions<'_, 'd> {
                             let angle = matches!(name, "sin" | "cos" | "tan");
                             let wanted = if angle { "an angle or a number" } else { "a number" };
                             let message = format!("`{name}` takes {wanted}, not {}", self.show(&found));
-                            let hint = self.explain(&[&found]).unwrap_or_else(|| {
-                                format!(
-                                    "multiply or divide it by a parameter, such that {} goes away",
-                                    self.show(&found)
-                                )
-                            });
+                            let way_out = format!(
+                                "multiply or divide it by a parameter, such that {} goes away",
+                                self.show(&found)
+                            );
+                            let hint = self.because(way_out, &[&found]);
                             self.report(at, message, hint);
                         }
                     }

@@ -206,7 +206,7 @@ impl<'d> Dimensions<'_, 'd> {
         }
     }
 
-    /// Start values, and parameters that were typed, with a unit: judged by the rest.
+    /// Start values with a unit, then what was typed with one: judged by the rest.
     pub fn values_with_units(&mut self) {
         let draft = self.draft;
         let parameters = draft.parameters.iter().zip(self.parameters.clone());
@@ -214,7 +214,9 @@ impl<'d> Dimensions<'_, 'd> {
         let typed = typed.map(|((word, formula), unknown)| {
             (formula, Affine::unknown(unknown), format!("the value of `{}`", word.text))
         });
-        let all: Vec<_> = typed.chain(self.start_values()).collect();
+        let (mut all, late): (Vec<_>, Vec<_>) =
+            self.start_values().into_iter().partition(|(formula, ..)| formula.at.source == 0);
+        all.extend(typed.chain(late));
         for (formula, wanted, what) in all {
             if quantity_of(formula).is_some() {
                 self.fits(formula, &wanted, &what, "check the value, or the stated unit");
