@@ -362,7 +362,7 @@ impl ModelBuilder {
         self
     }
 
-    /// The unit of a name, for labels of plots and tables.
+    /// The unit of a name: formulas are checked for it, plots are labelled with it.
     ///
     /// ```
     /// let model = carom::Model::gallery("quartic")?.to_builder().unit("x", "m").build()?;
@@ -371,7 +371,7 @@ impl ModelBuilder {
     /// ```
     pub fn unit(mut self, name: &str, unit: impl Into<String>) -> ModelBuilder {
         self.draft.units.retain(|(known, _)| known.text != name);
-        self.draft.units.push((word(name), unit.into()));
+        self.draft.units.push((word(name), word(unit)));
         self
     }
 
