@@ -45,6 +45,7 @@ work = "F*px"
 position = { theta = "20 deg", x = "5 mm" }
 velocity = { x = "10 cm/s" }
 [units]
+x = "m"
 speed = "km/h"
 theta = "deg"
 [run]
