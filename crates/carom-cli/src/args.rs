@@ -56,7 +56,7 @@ pub enum Command {
 #[derive(Args, Debug)]
 pub struct Lsp {
     /// Standard input and output, the only way; editors like to say so
-    #[arg(long, hide = true)]
+    #[arg(long)]
     pub stdio: bool,
 }
 

@@ -160,7 +160,7 @@ fn keys(document: &Document, table: &str) -> Vec<Item> {
         "driven" => names(document, |kind| kind == Kind::Coordinate),
         _ => {
             let entries = schema::schema().iter().filter(|e| e.table == table && e.key != "*");
-            entries.map(|e| item(e.key, PROPERTY, format!("{}: {}", e.form, e.meaning))).collect()
+            entries.map(|e| item(e.key, PROPERTY, format!("{}: {}", e.shape.form(), e.meaning))).collect()
         }
     }
 }

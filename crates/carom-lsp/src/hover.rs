@@ -156,7 +156,7 @@ fn word(document: &Document, offset: usize) -> Option<(Vec<String>, Range<usize>
     let entry = schema::schema().iter().filter(|e| e.key == word);
     let table = table_of(document, line);
     let entry = entry.clone().find(|e| e.table == table).or_else(|| entry.clone().next())?;
-    let lines = vec![format!("**`{word}`**: {}", entry.form), entry.meaning.to_owned()];
+    let lines = vec![format!("**`{word}`**: {}", entry.shape.form()), entry.meaning.to_owned()];
     Some((lines, start..end))
 }
 
