@@ -18,10 +18,9 @@ use super::Checker;
 use super::scope::Meaning;
 use crate::diagnostic::Diagnostic;
 use crate::draft::{At, Draft, Formula, FormulaKind, Signal, Word};
-use crate::suggest::nearest;
 use crate::units::system::{Affine, Outcome, System};
 use crate::units::{self, Dimension, Unit};
-use carom_expr::Rational;
+use carom_expr::{Rational, nearest};
 use std::collections::HashMap;
 
 /// Names in `[units]` that every model has.

@@ -272,7 +272,7 @@ pub(super) fn instead(name: &str) -> String {
         }
     }
     let names = LISTED.iter().map(|u| u.name).filter(|n| n.len() > 1);
-    match crate::suggest::nearest(name, names).filter(|_| name.chars().count() > 2) {
+    match carom_expr::nearest(name, names).filter(|_| name.chars().count() > 2) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "units are m, kg, s, N, J, W, Pa, rad, deg, Hz, in, ft, lb, lbf, … (`carom help units`)"
             .to_owned(),
