@@ -6,7 +6,7 @@
 //! Promise: for a formula that [`parse`](crate::parse) accepts there is a tree with the same meaning; for any other text
 //! there may be none, and never a panic.
 
-use crate::lex::{Kind, Token, lex};
+use crate::lex::{Token, TokenKind as Kind, lex};
 use crate::number::Rational;
 use crate::parse::Span;
 
