@@ -4,8 +4,8 @@
 //! in silence; numbers are looked at only when the formulas are right.
 
 mod consistency;
-mod drawing;
 mod dimensions;
+mod drawing;
 mod elements;
 mod gaps;
 mod names;
