@@ -50,6 +50,11 @@ pub enum Command {
         after_help = "This is a language server: editors start it. For VS Code see editors/vscode; other editors need the command `carom lsp` for TOML files."
     )]
     Lsp(Lsp),
+    /// Print completions for a shell: bash, zsh, fish, powershell, elvish
+    Completions(Completions),
+    /// Write the pages of the manual, for packages
+    #[command(hide = true)]
+    Manual(Manual),
 }
 
 /// `carom lsp`
@@ -292,6 +297,20 @@ pub struct New {
     /// Say nothing
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// `carom completions`
+#[derive(Args, Debug)]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// `carom manual`
+#[derive(Args, Debug)]
+pub struct Manual {
+    /// Folder to write carom.1, carom-run.1, … into
+    pub folder: String,
 }
 
 /// `carom gallery`

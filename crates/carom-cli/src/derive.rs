@@ -7,6 +7,7 @@ use crate::simulate;
 use crate::terminal;
 use crate::write;
 use carom_mech::Mechanics;
+use carom_show::provenance::Stamp;
 use carom_show::report::document::Document;
 use carom_show::report::{self, Part};
 use std::path::Path;
@@ -57,7 +58,8 @@ fn report_of(args: &Derive, mechanics: &Mechanics, format: Format) -> Result<Opt
         ));
     }
     let sections = report::sections(mechanics);
-    let mut document = Document { title: report::title(mechanics), blocks: Vec::new() };
+    let stamp = Some(Stamp::of_equations(mechanics));
+    let mut document = Document { title: report::title(mechanics), blocks: Vec::new(), stamp };
     for name in args.part.iter().flat_map(|part| part.split(',')).map(str::trim) {
         let part = part(name)?;
         let found: Vec<_> = sections.iter().filter(|s| s.part == part).collect();

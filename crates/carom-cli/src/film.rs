@@ -45,6 +45,7 @@ fn encode(film: &Film, target: &str) -> Result<(), Failure> {
     let mut child = Command::new("ffmpeg")
         .args(["-loglevel", "error", "-y", "-f", "rawvideo", "-pixel_format", "rgb24", "-video_size", &size])
         .args(["-framerate", &rate, "-i", "-", "-c:v", "libx264", "-preset", "medium", "-crf", "18"])
+        .args(["-metadata", &format!("comment={}", film.stamp.json()), "-bitexact"])
         .args(["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", target])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

@@ -109,6 +109,7 @@ impl Loaded {
             self.problems.extend(self.draft.set_run("samples", samples));
         }
         let times = args.at.as_ref()?;
+        self.draft.note_option(&format!("--at {times}"));
         let mut out = Vec::new();
         // One comma too many at the end does no harm; elsewhere a number is missing.
         let list = times.trim().strip_suffix(',').unwrap_or(times);

@@ -7,6 +7,7 @@ mod args;
 mod check;
 mod cite;
 mod compare;
+mod completions;
 mod derive;
 mod failure;
 mod film;
@@ -25,6 +26,7 @@ mod summary;
 mod sweep;
 mod terminal;
 mod usage;
+mod version;
 mod write;
 
 use args::{Arguments, Command};
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     limits::keep_writing();
     let typed = arguments();
     let outcome = match Arguments::try_parse_from(&typed) {
+        _ if version::wanted(&typed) => write::stdout(&version::verbose()).map(|()| 0),
         Ok(arguments) => dispatch(arguments.command),
         // Help and version are results; everything else is a usage error, which exits 1.
         Err(error) if error.use_stderr() => {
@@ -82,6 +85,8 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Cite(args) => cite::cite(args.format).map(|()| 0),
         Command::Help(args) => help::help(&args),
         Command::Gallery(g) if g.markdown => new::page().map(|()| 0),
+        Command::Completions(args) => completions::completions(args.shell).map(|()| 0),
+        Command::Manual(args) => completions::manual(&args.folder).map(|()| 0),
         Command::Gallery(g) => new::gallery(g.name.as_deref(), g.print, g.quiet).map(|()| 0),
         Command::Lsp(_) => carom_lsp::serve().map(|()| 0).map_err(Failure::wrong),
     }

@@ -69,16 +69,22 @@ enum Form {
     Csv,
     Json,
     Npz,
+    #[cfg(feature = "tables")]
     Parquet,
 }
 
-const FORMS: [(&str, Form); 4] =
-    [("csv", Form::Csv), ("json", Form::Json), ("npz", Form::Npz), ("parquet", Form::Parquet)];
+const FORMS: &[(&str, Form)] = &[
+    ("csv", Form::Csv),
+    ("json", Form::Json),
+    ("npz", Form::Npz),
+    #[cfg(feature = "tables")]
+    ("parquet", Form::Parquet),
+];
 
 fn form(output: &str) -> Result<Form, Failure> {
     // A device has no ending.
     let device = output.starts_with("/dev/") && Path::new(output).extension().is_none();
-    if device { Ok(Form::Csv) } else { output_format::form(output, &FORMS) }
+    if device { Ok(Form::Csv) } else { output_format::form(output, FORMS) }
 }
 
 /// Writes a motion; impacts, contacts and events go into a second file where the first has no room for them. Returns
@@ -95,11 +101,14 @@ fn save(output: &str, motion: &Motion, model: &Model) -> Result<Vec<String>, Fai
         }
         Form::Csv => {
             write::file(output, &table::csv(&samples))?;
+            files.extend(write::beside_csv(output, &samples)?);
             files.extend(second(output, happenings.rows() > 0, &table::csv(&happenings))?);
         }
+        #[cfg(feature = "tables")]
         Form::Parquet => {
-            write::file(output, &table::parquet(&samples))?;
-            files.extend(second(output, happenings.rows() > 0, &table::parquet(&happenings))?);
+            let bytes = |table| table::parquet(table).map_err(|error| Failure::write(output, &error));
+            write::file(output, &bytes(&samples)?)?;
+            files.extend(second(output, happenings.rows() > 0, &bytes(&happenings)?)?);
         }
     }
     Ok(files)

@@ -149,6 +149,7 @@ fn value(fields: &[Field], field: &Field) -> Value {
     let mut out = match field.kind {
         Kind::Text => json!({ "type": "string" }),
         Kind::Word(words) => json!({ "enum": words }),
+        Kind::TextByName(_) => by_name(json!({ "type": "string" })),
         Kind::Texts => list(json!({ "type": "string" })),
         Kind::Number => number(),
         Kind::Count => json!({ "type": "integer", "minimum": 0 }),

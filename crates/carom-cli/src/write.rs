@@ -5,6 +5,7 @@
 use crate::failure::Failure;
 use crate::paint::Paint;
 use crate::terminal;
+use carom_show::table::Table;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -175,6 +176,23 @@ pub fn file(target: &str, bytes: &[u8]) -> Result<(), Failure> {
     let mut pending = Pending::create(target)?;
     pending.write_all(bytes).map_err(|error| Failure::write(target, &error))?;
     pending.finish()
+}
+
+/// Writes where a table comes from beside its csv file, which has no room for it: `NAME.csv-metadata.json`, where CSV on the
+/// Web looks for it. Devices have nothing beside them.
+///
+/// # Errors
+/// As [`Pending`].
+pub fn beside_csv(target: &str, table: &Table) -> Result<Option<String>, Failure> {
+    let path = Path::new(target);
+    let (Some(stamp), Some(name)) = (&table.stamp, path.file_name()) else { return Ok(None) };
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let name = name.to_string_lossy();
+    let beside = path.with_file_name(format!("{name}-metadata.json")).to_string_lossy().into_owned();
+    file(&beside, stamp.beside_csv(&name, table).as_bytes())?;
+    Ok(Some(beside))
 }
 
 /// Writes a whole file where there is none.

@@ -30,6 +30,7 @@ fn run_prints_one_object_with_every_field_of_the_contract() {
         "events",
         "warnings",
         "audit",
+        "provenance",
     ] {
         assert!(keys.contains(&key), "{key} is missing in {keys:?}");
     }
@@ -184,8 +185,16 @@ fn files_are_written_by_extension_with_the_impacts_in_a_second_one() {
     let mut files: Vec<String> =
         fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
-    let expected =
-        ["out.csv", "out.impacts.csv", "out.impacts.parquet", "out.json", "out.npz", "out.parquet"];
+    // Where the table comes from stands in the others, and beside csv.
+    let expected = [
+        "out.csv",
+        "out.csv-metadata.json",
+        "out.impacts.csv",
+        "out.impacts.parquet",
+        "out.json",
+        "out.npz",
+        "out.parquet",
+    ];
     assert_eq!(files, expected);
     let header = fs::read_to_string(folder.path().join("out.csv")).unwrap();
     assert!(header.starts_with("time,x,y,x',y',p_x,p_y,hamiltonian,energy"), "{}", &header[..80]);

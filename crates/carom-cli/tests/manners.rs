@@ -190,8 +190,15 @@ fn reports_of_the_whole_gallery_fit_sixty_columns_but_for_single_factors() {
 
 #[test]
 fn a_part_of_a_report_can_be_asked_for() {
-    let whole = carom(&["derive", MODEL]).expect(0).stdout;
-    let impacts = carom(&["derive", MODEL, "--part", "impacts"]).expect(0).stdout;
+    // Without the last line, which says where the report comes from.
+    let report = |more: &[&str]| {
+        let text = carom(&[&["derive", MODEL], more].concat()).expect(0).stdout;
+        let (body, last) = text.trim_end().rsplit_once('\n').unwrap();
+        assert!(last.starts_with("carom "), "{last}");
+        body.to_owned()
+    };
+    let whole = report(&[]);
+    let impacts = report(&["--part", "impacts"]);
     assert!(
         impacts.contains("Impacts: from the action to the law") && !impacts.contains("Accelerations"),
         "{impacts}"
@@ -199,14 +206,14 @@ fn a_part_of_a_report_can_be_asked_for() {
     // Numbers of equations are those of the whole report.
     let body = impacts.split_once("Impacts: from").unwrap().1;
     assert!(whole.contains(body), "{body}");
-    let two = carom(&["derive", MODEL, "--part", "motion,impacts"]).expect(0).stdout;
+    let two = report(&["--part", "motion,impacts"]);
     assert!(two.contains("Accelerations") && two.contains(body));
     // Every part that a model of the gallery has can be asked for, and nothing else is in the whole.
     let mut lines = 0;
     for part in
         ["model", "lagrangian", "motion", "energy", "hamiltonian", "implicit", "state", "impacts", "outputs"]
     {
-        lines += carom(&["derive", MODEL, "--part", part]).expect(0).stdout.lines().count() - 2;
+        lines += report(&["--part", part]).lines().count() - 2;
     }
     assert_eq!(lines, whole.lines().count() - 2);
     answered(&["derive", MODEL, "--part", "impcats"], &["did you mean `impacts`?"]);
@@ -227,7 +234,9 @@ fn a_fragment_of_latex_has_no_preamble_and_balanced_environments() {
     assert_eq!(text.matches("\\begin{").count(), text.matches("\\end{").count());
     assert_eq!(text.matches("\\[\n").count(), text.matches("\n\\]").count());
     let whole = carom(&["derive", MODEL, "--format", "tex", "--part", "impacts"]).expect(0).stdout;
-    assert!(whole.contains(text.split_once('\n').unwrap().1.trim()), "the file has what the fragment has");
+    let body: String =
+        text.lines().filter(|line| !line.starts_with('%')).map(|line| format!("{line}\n")).collect();
+    assert!(whole.contains(body.trim()), "the file has what the fragment has");
     answered(&["derive", MODEL, "--format", "html", "--fragment"], &["--format latex --fragment"]);
 }
 

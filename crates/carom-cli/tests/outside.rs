@@ -167,6 +167,66 @@ fn every_result_in_json_is_valid_by_its_schema() {
 }
 
 #[test]
+#[ignore = "needs Python with pandas, polars and duckdb: run bash .ci/test"]
+fn tables_of_starts_are_read_whatever_library_and_codec_wrote_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = "coordinates = [\"a\", \"b\"]\n[parameters]\nk = 1\n\
+                 [energy]\nkinetic = \"(a'^2 + b'^2 + k^2)/2\"\n[run]\nuntil = 1";
+    fs::write(folder.path().join("free.toml"), model).unwrap();
+    let python = |script: &str| {
+        succeed(Command::new(tool("CAROM_PYTHON")).args(["-c", script]).current_dir(folder.path()))
+    };
+    // Defaults first, then every codec each of them offers; DuckDB writes 0.1 as a decimal number.
+    python(
+        "
+import duckdb, json, pandas, polars
+n = 3000
+data = {'a': [i / 7 for i in range(n)], 'b': [i % 5 for i in range(n)], \"a'\": [0.1 * (i % 3) for i in range(n)], 'k': [1.5 if i < n // 2 else 2.0 for i in range(n)]}
+json.dump(data, open('data.json', 'w'))
+p, q = pandas.DataFrame(data), polars.DataFrame(data)
+p.to_parquet('pandas.parquet')
+q.write_parquet('polars.parquet')
+duckdb.sql(\"COPY (SELECT * FROM p) TO 'duckdb.parquet'\")
+for codec in ('snappy', 'gzip', 'brotli', 'zstd', 'lz4', None):
+    p.to_parquet(f'pandas_{codec}.parquet', compression=codec)
+for codec in ('snappy', 'gzip', 'brotli', 'zstd', 'lz4', 'uncompressed'):
+    q.write_parquet(f'polars_{codec}.parquet', compression=codec, row_group_size=700)
+for codec in ('snappy', 'gzip', 'brotli', 'zstd', 'lz4_raw', 'uncompressed'):
+    duckdb.sql(f\"COPY (SELECT * FROM p) TO 'duckdb_{codec}.parquet' (FORMAT parquet, CODEC '{codec}', PARQUET_VERSION V2)\")
+duckdb.sql('COPY (SELECT i * 0.1 AS a, i AS b, 1.25 AS k FROM range(40) t(i)) TO \\'decimal.parquet\\'')
+",
+    );
+    let mut files: Vec<String> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".parquet"))
+        .collect();
+    files.sort();
+    assert_eq!(files.len(), 3 + 3 * 6 + 1, "{files:?}");
+    for file in &files {
+        let output = format!("out_{file}");
+        carom_in(folder.path(), &["sweep", "free.toml", "--table", file, "-q", "-o", &output]).expect(0);
+    }
+    // What carom wrote, read by all of them in turn.
+    python(
+        "
+import duckdb, glob, json, pandas, polars
+data = json.load(open('data.json'))
+readers = [lambda f: pandas.read_parquet(f).to_dict('list'), lambda f: polars.read_parquet(f).to_dict(as_series=False),
+           lambda f: {k: list(v) for k, v in duckdb.sql(f\"SELECT * FROM '{f}'\").fetchnumpy().items()}]
+files = sorted(glob.glob('out_*.parquet'))
+for i, file in enumerate(files):
+    out = readers[i % 3](file)
+    want = {'a': [int(i) / 10 for i in range(40)], 'b': list(range(40)), 'k': [1.25] * 40} if 'decimal' in file else data
+    for name, values in want.items():
+        assert [float(x) for x in out[name]] == [float(x) for x in values], (file, name)
+    assert set(out['stop']) == {'reached'}, file
+print(len(files), 'files')
+",
+    );
+}
+
+#[test]
 #[ignore = "needs KaTeX: run bash .ci/test"]
 fn every_formula_of_every_gallery_model_is_read_by_katex() {
     let folder = tempfile::tempdir().unwrap();

@@ -40,7 +40,9 @@ fn a_sweep_has_one_row_per_trajectory_in_input_order() {
     let expected =
         [("0.5", "9.8"), ("0.5", "1.6"), ("0.5", "3.0"), ("1.0", "9.8"), ("1.0", "1.6"), ("1.0", "3.0")];
     assert_eq!(inputs, expected);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the journal is gone");
+    let mut files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["out.csv", "out.csv-metadata.json"], "the journal is gone");
 }
 
 #[test]
@@ -255,7 +257,6 @@ fn a_table_that_cannot_be_used_is_refused_with_its_place_and_a_way_out() {
     for (file, code, says) in [
         (starts("missing.parquet"), 1, "row 4 of column `y` is missing"),
         (starts("texts.parquet"), 3, "column `y` holds texts"),
-        (starts("brotli.parquet"), 3, "compression=\"snappy\""),
         ("cut.parquet".to_owned(), 3, "not a whole parquet file"),
         ("empty.csv".to_owned(), 1, "no rows"),
         ("wrong.csv".to_owned(), 1, "wrong.csv: unknown name `mm`"),

@@ -76,7 +76,7 @@ pub(crate) fn attempt(choices: &mut Choices<'_>, note: &mut dyn FnMut(&str)) {
     let whole = kind < 2 && choices.once_in(8);
     let table = made_up(choices, whole);
     let mut bytes = match kind {
-        0 => parquet(&table),
+        0 => parquet(&table).unwrap_or_default(),
         1 => npz(&[("", &table)]).unwrap_or_default(),
         _ => csv(&table),
     };

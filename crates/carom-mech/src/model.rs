@@ -5,6 +5,7 @@
 //! Definitions and formula inputs are already inserted; driven coordinates still appear as symbols here (their
 //! prescribed motion is put in by `derive`, which needs the equations before that for the driving forces).
 
+use crate::provenance::Provenance;
 use carom_expr::{Dag, Expr};
 
 /// A mechanical system as its author wrote it down, checked.
@@ -50,6 +51,8 @@ pub struct Model {
     pub start: Start,
     /// The `[run]` table.
     pub run: RunSettings,
+    /// What must be in hand to make it again.
+    pub provenance: Provenance,
 }
 
 /// A named expression.

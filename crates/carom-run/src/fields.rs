@@ -39,6 +39,8 @@ pub enum Kind {
     Word(&'static [&'static str]),
     /// A list of words.
     Texts,
+    /// A word for each of what the text names.
+    TextByName(&'static str),
     /// A number.
     Number,
     /// A whole number.
@@ -74,6 +76,7 @@ impl Kind {
             Kind::Text => "text".to_owned(),
             Kind::Word(words) => format!("\"{}\"", words.join("\", \"")),
             Kind::Texts => "list of texts".to_owned(),
+            Kind::TextByName(whose) => format!("text by {whose}"),
             Kind::Number => "number".to_owned(),
             Kind::Count => "whole number".to_owned(),
             Kind::Flag => "true or false".to_owned(),
@@ -190,6 +193,12 @@ pub static MOTION: &[Field] = &[
     Field::new("audit.derive_seconds", Kind::Number, "time for deriving the equations"),
     Field::new("audit.compile_seconds", Kind::Number, "time for compiling them"),
     Field::new("audit.simulate_seconds", Kind::Number, "time for the motion; with --repeat the shortest"),
+    Field::new("provenance", Kind::Object, "what must be in hand to compute it again"),
+    Field::new("provenance.carom", Kind::Text, "version of carom"),
+    Field::new("provenance.model_sha256", Kind::Text, "SHA-256 of the model text, as sha256sum prints it"),
+    Field::new("provenance.table_sha256", Kind::TextByName("table"), "SHA-256 of the tables that the model reads"),
+    Field::new("provenance.options", Kind::Texts, "options that change the model, its start or its run, as typed"),
+    Field::new("provenance.arithmetic", Kind::Word(&["fused", "plain"]), "are multiply and add rounded once or twice? Results are the same bits within each"),
 ];
 
 #[cfg(test)]

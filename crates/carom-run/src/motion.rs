@@ -3,7 +3,7 @@
 //! Records hold indices, so that a million of them cost no million names; [`Names`] says what they stand for.
 
 use carom_jet::Arithmetic;
-use carom_mech::Mechanics;
+use carom_mech::{Mechanics, Provenance};
 use std::sync::Arc;
 
 /// A simulated motion.
@@ -53,6 +53,8 @@ pub struct Motion {
     pub warnings: Vec<String>,
     /// How well the laws were kept.
     pub audit: Audit,
+    /// Which model this is the motion of, and what was changed about it.
+    pub provenance: Arc<Provenance>,
 }
 
 impl Motion {

@@ -18,9 +18,9 @@ use crate::rewrite::rewrite;
 use crate::switching::{Surface, split};
 use carom_expr::{Dag, Expr, Rational};
 use carom_jet::{CompileError, Flow, Level, LinearBlock, System, Tape};
-use carom_mech::Diagnostic;
 use carom_mech::mechanics::{Dynamics, Mechanics};
 use carom_mech::model::{Row, RowKind};
+use carom_mech::{Diagnostic, Provenance};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,6 +31,8 @@ pub struct Program {
     pub(crate) mechanics: Mechanics,
     /// What the indices of results stand for.
     pub(crate) names: Arc<Names>,
+    /// Of its model.
+    pub(crate) provenance: Arc<Provenance>,
     pub(crate) layout: FrameLayout,
     /// What the frame evaluates.
     values: Vec<Expr>,
@@ -182,6 +184,7 @@ impl Program {
             level: Level::detect(),
             legs,
             names: Arc::new(Names::of(&mechanics)),
+            provenance: Arc::new(mechanics.model.provenance.clone()),
             mechanics,
         })
     }

@@ -1,7 +1,7 @@
 //! A motion as data: `serde::Serialize` with names in place of indices.
 //!
 //! ```text
-//! { model, stop, time, position: { NAME: [..] }, …, impacts: [{ time, walls: [NAME], …, position: { NAME: x } }], …, audit }
+//! { model, stop, time, position: { NAME: [..] }, …, impacts: [{ time, walls: [NAME], …, position: { NAME: x } }], …, audit, provenance }
 //! ```
 //!
 //! Promise: fields come in this order and under these names in every format; what `carom run --json` prints is this, laid
@@ -10,6 +10,7 @@
 use crate::motion::{
     Audit, Contact, EventRecord, Graze, Impact, Motion, Names, Signal, Stop, StopReason, Verdict,
 };
+use carom_mech::Provenance;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 /// Names and values, as a map.
@@ -52,7 +53,7 @@ fn name(names: &[String], index: usize) -> &str {
 impl Serialize for Motion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let names = &*self.names;
-        let mut s = serializer.serialize_struct("Motion", 18)?;
+        let mut s = serializer.serialize_struct("Motion", 19)?;
         s.serialize_field("model", &self.model)?;
         s.serialize_field("stop", &self.stop)?;
         s.serialize_field("time", &self.time)?;
@@ -71,7 +72,32 @@ impl Serialize for Motion {
         s.serialize_field("events", &Records(names, &self.events))?;
         s.serialize_field("warnings", &self.warnings)?;
         s.serialize_field("audit", &self.audit)?;
+        s.serialize_field("provenance", &Origin(&self.provenance, self.audit.arithmetic.name()))?;
         s.end()
+    }
+}
+
+/// A record of another crate, which does not know `serde`.
+struct Origin<'a>(&'a Provenance, &'a str);
+
+impl Serialize for Origin<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut s = serializer.serialize_struct("Provenance", 5)?;
+        s.serialize_field("carom", self.0.version)?;
+        s.serialize_field("model_sha256", &self.0.model_sha256)?;
+        s.serialize_field("table_sha256", &Texts(&self.0.tables))?;
+        s.serialize_field("options", &self.0.options)?;
+        s.serialize_field("arithmetic", self.1)?;
+        s.end()
+    }
+}
+
+/// Texts by name, as a map.
+struct Texts<'a>(&'a [(String, String)]);
+
+impl Serialize for Texts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, text)| (name, text)))
     }
 }
 

@@ -394,6 +394,7 @@ impl Run<'_> {
     fn finish(&mut self, halt: Halt) -> Motion {
         self.recorder.motion.model.clone_from(&self.base.mechanics.model.name);
         self.recorder.motion.names = Arc::clone(&self.base.names);
+        self.recorder.motion.provenance = Arc::clone(&self.base.provenance);
         self.sample_last();
         self.keep_state();
         let end = self.time.value();

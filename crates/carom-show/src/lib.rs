@@ -6,6 +6,7 @@ mod font;
 pub mod formula;
 pub mod page;
 pub mod plot;
+pub mod provenance;
 pub mod report;
 pub mod table;
 pub mod track;

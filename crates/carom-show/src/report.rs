@@ -1,7 +1,7 @@
 //! The derivation report: for one model, the whole way from the action to the law, each step saying what was done.
 //!
 //! [`document()`] writes it once; [`text()`], [`markdown()`], [`latex()`] and [`html()`] render that same document.
-//! [`json()`], [`sympy`], [`rust`] and [`c`] give the derived expressions to other programs.
+//! [`json()`], [`sympy()`], [`rust()`] and [`c()`] give the derived expressions to other programs.
 //!
 //! Nothing here computes mechanics: every expression comes from [`Mechanics`], only sums such as W a + h are formed.
 
@@ -22,11 +22,11 @@ mod smooth;
 mod terminal;
 mod tex;
 
+use crate::provenance::Stamp;
 use carom_mech::{Dynamics, Mechanics};
 use document::{Block, Document};
 use pen::Pen;
 
-pub use code::{c, rust, sympy};
 pub use fields::FIELDS;
 pub use json::json;
 
@@ -138,7 +138,7 @@ pub struct Section {
 /// The report as a document.
 pub fn document(mechanics: &Mechanics) -> Document {
     let blocks = sections(mechanics).into_iter().flat_map(|s| s.blocks).collect();
-    Document { title: title(mechanics), blocks }
+    Document { title: title(mechanics), blocks, stamp: Some(Stamp::of_equations(mechanics)) }
 }
 
 /// The title of a report.
@@ -204,6 +204,21 @@ pub fn sections(mechanics: &Mechanics) -> Vec<Section> {
     sections
 }
 
+/// Rust functions, one per quantity; a file that compiles by itself.
+pub fn rust(mechanics: &Mechanics) -> String {
+    Stamp::of_equations(mechanics).comment("//", &code::rust(mechanics))
+}
+
+/// C99 functions, one per quantity, writing row by row into `out`.
+pub fn c(mechanics: &Mechanics) -> String {
+    Stamp::of_equations(mechanics).comment("//", &code::c(mechanics))
+}
+
+/// A Python script that makes every derived expression a SymPy object, in the dictionary `derived`.
+pub fn sympy(mechanics: &Mechanics) -> String {
+    Stamp::of_equations(mechanics).comment("#", &code::sympy(mechanics))
+}
+
 /// For a terminal `width` columns wide, with Unicode mathematics.
 pub fn text(mechanics: &Mechanics, width: usize) -> String {
     render_text(&document(mechanics), width)
@@ -226,25 +241,33 @@ pub fn html(mechanics: &Mechanics) -> String {
 
 /// A document for a terminal `width` columns wide.
 pub fn render_text(document: &Document, width: usize) -> String {
-    terminal::render(document, width)
+    let text = terminal::render(document, width);
+    match &document.stamp {
+        Some(stamp) => format!("{text}\n{}\n", stamp.sentence()),
+        None => text,
+    }
 }
 
 /// A document as Markdown.
 pub fn render_markdown(document: &Document) -> String {
-    markdown::render(document)
+    let text = markdown::render(document);
+    document.stamp.as_ref().map_or_else(|| text.clone(), |stamp| stamp.markdown(&text))
 }
 
 /// A document as a LaTeX file that compiles as it is.
 pub fn render_latex(document: &Document) -> String {
-    latex::render(document)
+    let text = latex::render(document);
+    document.stamp.as_ref().map_or_else(|| text.clone(), |stamp| stamp.latex(&text))
 }
 
 /// A document as LaTeX to paste into another one.
 pub fn render_latex_fragment(document: &Document) -> String {
-    latex::fragment(document)
+    let text = latex::fragment(document);
+    document.stamp.as_ref().map_or_else(|| text.clone(), |stamp| stamp.latex(&text))
 }
 
 /// A document as one HTML file that opens offline.
 pub fn render_html(document: &Document) -> String {
-    html::render(document)
+    let text = html::render(document);
+    document.stamp.as_ref().map_or_else(|| text.clone(), |stamp| stamp.html(&text))
 }

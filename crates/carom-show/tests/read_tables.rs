@@ -34,6 +34,8 @@ fn tables_of_pandas_pyarrow_polars_and_numpy_hold_what_was_written() {
         "pyarrow_groups.parquet",
         "pyarrow_gzip.parquet",
         "pyarrow_required.parquet",
+        "brotli.parquet",
+        "delta.parquet",
         "numpy.npz",
         "numpy_compressed.npz",
     ] {
@@ -58,8 +60,6 @@ fn what_is_not_a_table_of_numbers_is_refused_with_a_way_out() {
         ("truths.parquet", "column `y` holds truth values", "convert"),
         ("lists.parquet", "column `y` holds lists", "convert"),
         ("times.parquet", "column `y` holds dates or times", "convert"),
-        ("brotli.parquet", "column `y`: it is compressed with brotli", "compression=\"snappy\""),
-        ("delta.parquet", "column `y'`: its numbers are encoded as DELTA_BINARY_PACKED", "default encodings"),
     ] {
         let misread = read(name).unwrap_err();
         assert!(misread.message.starts_with(message), "{misread}");
@@ -76,7 +76,7 @@ fn what_was_written_here_reads_back() {
     let mut table = expected();
     table.numbers("", "hole", (0..40).map(|i| if i % 9 == 0 { f64::NAN } else { -0.1 * i as f64 }).collect());
     // NaN equals nothing: compare texts.
-    assert_eq!(csv(&read_parquet(&parquet(&table)).unwrap()), csv(&table));
+    assert_eq!(csv(&read_parquet(&parquet(&table).unwrap()).unwrap()), csv(&table));
     assert_eq!(csv(&read_npz(&npz(&[("", &table)]).unwrap()).unwrap()), csv(&table));
 }
 
@@ -121,7 +121,7 @@ fn a_small_file_that_says_it_has_billions_of_rows_is_not_believed() {
     // One value, said to be there 2^31 times: PLAIN in a page of 8 bytes, in a group of that many rows.
     let mut table = Table::default();
     table.numbers("", "y", vec![1.0]);
-    let good = parquet(&table);
+    let good = parquet(&table).unwrap();
     // Every varint 2 (zigzag of 1) becomes a long one, one at a time.
     for at in (0..good.len()).filter(|&at| good[at] == 2) {
         let mut bytes = good[..at].to_vec();

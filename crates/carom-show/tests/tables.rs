@@ -21,8 +21,8 @@ fn every_table_format_is_written_for_the_independent_readers() {
     write("ball.csv", &table::csv(&samples));
     write("ball.impacts.csv", &table::csv(&happenings));
     write("ball.npz", &npz);
-    write("ball.parquet", &table::parquet(&samples));
-    write("ball.impacts.parquet", &table::parquet(&happenings));
+    write("ball.parquet", &table::parquet(&samples).unwrap());
+    write("ball.impacts.parquet", &table::parquet(&happenings).unwrap());
 }
 
 #[test]
@@ -48,6 +48,7 @@ fn json_has_the_fields_of_the_contract_in_their_order() {
         "events",
         "warnings",
         "audit",
+        "provenance",
     ];
     let places: Vec<usize> = fields
         .iter()
@@ -86,7 +87,7 @@ fn a_motion_without_samples_still_makes_tables() {
     let motion = carom_run::Motion::default();
     let samples = table::samples(&motion, &mechanics.model);
     assert_eq!(table::csv(&samples), b"time,hamiltonian,energy\n");
-    assert!(table::parquet(&samples).starts_with(b"PAR1"));
+    assert!(table::parquet(&samples).unwrap().starts_with(b"PAR1"));
     assert!(table::npz(&[("", &samples)]).is_ok());
     assert!(table::json(&motion).contains("\"time\": []"));
 }
@@ -97,7 +98,12 @@ fn the_same_motion_gives_the_same_bytes() {
     let (again, motion_again) = stage::ball(50);
     let bytes = |m: &carom_mech::Mechanics, motion: &carom_run::Motion| {
         let t = table::samples(motion, &m.model);
-        (table::csv(&t), table::npz(&[("", &t)]).expect("small"), table::parquet(&t), table::json(motion))
+        (
+            table::csv(&t),
+            table::npz(&[("", &t)]).expect("small"),
+            table::parquet(&t).unwrap(),
+            table::json(motion),
+        )
     };
     assert_eq!(bytes(&mechanics, &motion), bytes(&again, &motion_again));
 }

@@ -45,7 +45,7 @@ macro_rules! gallery {
         &[$($(Entry {
             name: $name,
             group: $group,
-            text: include_str!(concat!("../../../models/", $name, ".toml")),
+            text: include_str!(concat!("../models/", $name, ".toml")),
         },)*)*]
     };
 }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_file_of_the_models_folder_is_in_the_gallery_and_nothing_else() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/models");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
             .map(|file| file.unwrap().file_name().into_string().unwrap())

@@ -147,7 +147,10 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let (seconds, cpu_seconds) = (begin.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
 
     let rows = tally.trajectories;
-    let layout = Layout { plan: &plan, model: &prepared.mechanics.model, choice: &choice, rows };
+    let chosen = chosen(args)?;
+    let model = &prepared.mechanics.model;
+    let arithmetic = level.arithmetic();
+    let layout = Layout { plan: &plan, model, choice: &choice, options: &chosen, arithmetic, rows };
     match (&args.output, form) {
         (Some(output), Some(form)) => {
             // The main table last: when it is there, everything is.
@@ -185,6 +188,22 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let hint = if args.output.is_some() { "; the same command with --resume goes on" } else { "" };
     terminal::say(&format!("interrupted after {next} of {} trajectories{hint}", plan.count));
     Ok(2)
+}
+
+/// The options that say which trajectories there are, for the provenance of the tables.
+fn chosen(args: &Sweep) -> Result<Vec<String>, Failure> {
+    let mut options: Vec<String> = args.vary.iter().map(|text| format!("--vary {text}")).collect();
+    options.extend(args.random.iter().map(|text| format!("--random {text}")));
+    if !args.random.is_empty() {
+        options.push(format!("--count {} --seed {}", args.count.unwrap_or(DEFAULT_COUNT), args.seed));
+    }
+    if let Some(file) = &args.table {
+        let bytes = std::fs::read(file).map_err(|error| Failure::read(file, &error))?;
+        options.push(format!("--table {file} (sha256 {})", carom_mech::sha256(bytes)));
+    }
+    options.extend(args.columns.iter().map(|names| format!("--columns {names}")));
+    options.extend(args.events.iter().map(|names| format!("--events {names}")));
+    Ok(options)
 }
 
 fn plan(args: &Sweep) -> Result<Plan, Failure> {

@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::output_format::form;
 use crate::write::{self, Pending};
 use carom_mech::Model;
+use carom_show::provenance::Stamp;
 use carom_show::table::{self, Column, NpzArchive, Place, Table, Values};
 use std::io::Write;
 use std::path::Path;
@@ -23,6 +24,7 @@ use std::path::Path;
 /// Rows per piece …
 const PIECE: usize = 1 << 13;
 /// … and per group of a parquet file, which readers want large.
+#[cfg(feature = "tables")]
 const GROUP: usize = 1 << 16;
 
 /// The forms a sweep can be written in.
@@ -30,6 +32,7 @@ const GROUP: usize = 1 << 16;
 pub enum Form {
     Csv,
     Npz,
+    #[cfg(feature = "tables")]
     Parquet,
 }
 
@@ -39,7 +42,13 @@ impl Form {
     /// # Errors
     /// If the extension is none of them.
     pub fn of(output: &str) -> Result<Form, Failure> {
-        form(output, &[("csv", Form::Csv), ("npz", Form::Npz), ("parquet", Form::Parquet)])
+        let forms: &[(&str, Form)] = &[
+            ("csv", Form::Csv),
+            ("npz", Form::Npz),
+            #[cfg(feature = "tables")]
+            ("parquet", Form::Parquet),
+        ];
+        form(output, forms)
     }
 }
 
@@ -56,6 +65,10 @@ pub struct Layout<'a> {
     pub plan: &'a Plan,
     pub model: &'a Model,
     pub choice: &'a Choice,
+    /// The options that say which trajectories there are.
+    pub options: &'a [String],
+    /// How multiply and add are rounded.
+    pub arithmetic: carom_run::Arithmetic,
     /// Trajectories that the journal holds.
     pub rows: u64,
 }
@@ -63,7 +76,8 @@ pub struct Layout<'a> {
 impl Layout<'_> {
     /// A table without rows.
     fn empty(&self, what: What) -> Table {
-        let mut table = Table::default();
+        let stamp = Stamp::of_many(&self.model.provenance, self.options, self.arithmetic);
+        let mut table = Table { stamp: Some(stamp), ..Table::default() };
         let state = || {
             let coordinates = self.model.coordinates.iter();
             let velocities = coordinates.clone().map(|c| format!("{}'", c.name));
@@ -165,13 +179,13 @@ impl Layout<'_> {
                     out.write_all(&table::csv_rows(piece)).map_err(fail)
                 })?;
             }
+            #[cfg(feature = "tables")]
             Form::Parquet => {
-                let mut writer = table::ParquetWriter::default();
-                out.write_all(&writer.begin()).map_err(fail)?;
+                let mut writer = table::ParquetWriter::new(&mut out, &empty).map_err(fail)?;
                 self.pieces(journal, what, GROUP, |piece| {
-                    out.write_all(&writer.group(piece, 0, piece.rows())).map_err(fail)
+                    writer.group(piece, 0, piece.rows()).map_err(fail)
                 })?;
-                out.write_all(&writer.finish(&empty)).map_err(fail)?;
+                writer.finish().map_err(fail)?;
             }
             Form::Npz => {
                 // One pass to measure, one to write every column at its place.
@@ -185,7 +199,8 @@ impl Layout<'_> {
                 })?;
                 let columns = empty.columns.iter().zip(widths);
                 let places = columns.map(|(c, width)| Place::sized(&c.name, &c.values, rows, width));
-                let mut archive = NpzArchive::new(places.collect()).map_err(Failure::File)?;
+                let mut archive =
+                    NpzArchive::new(places.collect()).map_err(Failure::File)?.stamped(empty.stamp.as_ref());
                 self.pieces(journal, what, PIECE, |piece| {
                     for (k, column) in piece.columns.iter().enumerate() {
                         let (at, bytes) = archive.piece(k, &column.values);
@@ -198,7 +213,11 @@ impl Layout<'_> {
                 }
             }
         }
-        out.finish()
+        out.finish()?;
+        if form == Form::Csv && what == What::Trajectories {
+            write::beside_csv(output, &empty)?;
+        }
+        Ok(())
     }
 
     /// Prints a journal's records as csv.

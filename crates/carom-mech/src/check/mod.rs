@@ -188,6 +188,7 @@ impl<'d> Checker<'d> {
             view,
             start,
             run,
+            provenance: self.provenance(),
         };
         self.choose_interpolation(&mut model);
         self.check_numbers(&mut model);

@@ -4,6 +4,7 @@ use super::Checker;
 use crate::diagnostic::{Diagnostic, Source};
 use crate::draft::{Signal, Word};
 use crate::model::{Interpolation, TableInput};
+use crate::provenance::{self, Provenance};
 use carom_expr::nearest;
 
 /// Most bytes of a table.
@@ -39,6 +40,17 @@ impl Checker<'_> {
             });
         }
         fine.then_some(inputs)
+    }
+
+    /// Of the draft and of the tables it reads.
+    pub fn provenance(&mut self) -> Provenance {
+        let mut provenance = Provenance::of(self.draft);
+        for file in provenance::tables(self.draft) {
+            if let Some(text) = self.table_text(file) {
+                provenance.tables.push((file.text.clone(), provenance::sha256(&text)));
+            }
+        }
+        provenance
     }
 
     fn table_text(&mut self, file: &Word) -> Option<String> {

@@ -105,6 +105,14 @@ impl Draft {
     /// Projects an inconsistent start onto the constraints (`--project`).
     pub fn set_project(&mut self, project: bool) {
         self.start.project = project;
+        if project {
+            self.note_option("--project");
+        }
+    }
+
+    /// Notes an option that changes nothing of the model but something of the result, for its provenance: `--at 0,1`.
+    pub fn note_option(&mut self, option: &str) {
+        self.option_text(option, "");
     }
 
     /// Names of the momenta, at most one per coordinate: those given, else `p_x`.

@@ -63,6 +63,7 @@ pub fn model(coordinates: &[&str], parameters: &[(&str, f64)]) -> Model {
             project: false,
         },
         run: RunSettings::default(),
+        provenance: Default::default(),
     }
 }
 

@@ -7,6 +7,7 @@ mod frame;
 mod gif;
 
 use crate::draw::{Picture, Pixels, Theme, pixels};
+use crate::provenance::Stamp;
 use crate::track::Track;
 use crate::view::{Stage, scene};
 use carom_mech::{Diagnostic, Mechanics, Severity};
@@ -53,6 +54,8 @@ pub struct Film {
     stage: Stage,
     style: Style,
     title: String,
+    /// Where the motion comes from.
+    pub stamp: Stamp,
     speed: f64,
     frames: usize,
     /// Width of every frame in pixels, even.
@@ -99,7 +102,8 @@ impl Film {
         let width = even(style.width as f64);
         let height = even(width as f64 * frame::shape(&stage));
         let title = motion.model.clone();
-        Ok(Film { stage, style, title, speed, frames: frames as usize, width, height })
+        let stamp = Stamp::of_motion(motion);
+        Ok(Film { stage, style, title, stamp, speed, frames: frames as usize, width, height })
     }
 
     /// Number of frames, at least one.
@@ -134,7 +138,7 @@ impl Film {
 
     /// The whole film as a GIF that repeats.
     pub fn gif(&self) -> Vec<u8> {
-        gif::encode(self, self.style.theme)
+        self.stamp.gif(&gif::encode(self, self.style.theme))
     }
 
     fn aspect(&self) -> f64 {

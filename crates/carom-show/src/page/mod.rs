@@ -8,6 +8,7 @@
 use crate::draw::{Label, Theme, escape, unit_text};
 use crate::plot::request::Panel;
 use crate::plot::{Catalog, Compared, Kind, Run, Signal, read_requests};
+use crate::provenance::Stamp;
 use crate::table::{number, string};
 use crate::track::Track;
 use crate::view::{Form, Role, Stage, scene};
@@ -117,7 +118,7 @@ pub fn compared(
             others.iter().map(|r| r.label.as_str()).collect::<Vec<_>>().join(", ")
         ),
     };
-    Ok(fill(|name| match name {
+    let page = fill(|name| match name {
         "title" => escape(&motion.model),
         "summary" => escape(&summary),
         "alternative" => escape(&drawn),
@@ -134,7 +135,8 @@ pub fn compared(
         "style" => STYLE.to_string(),
         "data" => data.clone(),
         _ => format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat()),
-    }))
+    });
+    Ok(Stamp::of_motion(motion).html(&page))
 }
 
 /// What a page shows.

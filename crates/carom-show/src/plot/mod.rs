@@ -17,6 +17,7 @@ pub use signals::{Catalog, Forces, Kind, Signal};
 
 use crate::draw::{self, Anchor, Area, Label, Picture, Theme};
 use crate::film;
+use crate::provenance::Stamp;
 use crate::track::Track;
 use crate::view::{self, Stage};
 use carom_mech::{Diagnostic, Mechanics, Severity};
@@ -52,7 +53,8 @@ pub fn svg(
     requests: &[String],
     style: Style,
 ) -> Result<String, Vec<Diagnostic>> {
-    Ok(draw::svg(&picture(mechanics, motion, requests, style)?))
+    let picture = picture(mechanics, motion, requests, style)?;
+    Ok(Stamp::of_motion(motion).svg(&draw::svg(&picture)))
 }
 
 /// The plot as a PNG file; arguments as for [`svg`].
@@ -64,6 +66,7 @@ pub fn png(
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let picture = picture(mechanics, motion, requests, style)?;
     draw::png(&picture, PNG_SCALE)
+        .map(|bytes| Stamp::of_motion(motion).png(&bytes))
         .ok_or_else(|| vec![problem("the picture could not be painted", "use fewer panels, or write .svg")])
 }
 
@@ -234,7 +237,8 @@ pub fn compared_svg(
     requests: &[String],
     style: Style,
 ) -> Result<String, Vec<Diagnostic>> {
-    Ok(draw::svg(&compared_picture(mechanics, motion, others, requests, style)?))
+    let picture = compared_picture(mechanics, motion, others, requests, style)?;
+    Ok(Stamp::of_motion(motion).svg(&draw::svg(&picture)))
 }
 
 /// Several runs as a PNG file. Arguments as for [`svg`].
@@ -247,6 +251,7 @@ pub fn compared_png(
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let picture = compared_picture(mechanics, motion, others, requests, style)?;
     draw::png(&picture, PNG_SCALE)
+        .map(|bytes| Stamp::of_motion(motion).png(&bytes))
         .ok_or_else(|| vec![problem("the picture could not be painted", "use fewer panels, or write .svg")])
 }
 

@@ -1,6 +1,7 @@
 //! A document: headings, paragraphs, equations, tables. Built once, rendered to every format, so that formats
 //! cannot disagree. A formula carries its LaTeX and its Unicode form from birth.
 
+use crate::provenance::Stamp;
 use carom_expr::Term;
 
 /// A piece of mathematics in both of its forms.
@@ -100,6 +101,8 @@ pub struct Document {
     pub title: String,
     /// Its parts in order.
     pub blocks: Vec<Block>,
+    /// Where it comes from.
+    pub stamp: Option<Stamp>,
 }
 
 /// Reads running text: mathematics between `‹ ›` as `unicode|latex`, code between backquotes.

@@ -63,4 +63,9 @@ pub static FIELDS: &[Field] = &[
     Field::new("left_out[].reason", Kind::Text, "why"),
     Field::new("warnings", Kind::Texts, "what a reader should know"),
     Field::new("derive_seconds", Kind::Number, "how long the derivation took"),
+    Field::new("provenance", Kind::Object, "what must be in hand to derive it again"),
+    Field::new("provenance.carom", Kind::Text, "version of carom"),
+    Field::new("provenance.model_sha256", Kind::Text, "SHA-256 of the model text, as sha256sum prints it"),
+    Field::new("provenance.table_sha256", Kind::TextByName("table"), "SHA-256 of the tables that the model reads"),
+    Field::new("provenance.options", Kind::Texts, "options that change the model, as typed"),
 ];

@@ -1,13 +1,15 @@
 //! The derived expressions as JSON, each as `{ "text": …, "latex": … }`; the text reads back as a formula.
 
 use carom_expr::{Expr, Printer, Style};
-use carom_mech::{ClosedForms, Dynamics, Form, LeftOut, Mechanics, Physics, RowKind};
+use carom_mech::{ClosedForms, Dynamics, Form, LeftOut, Mechanics, Physics, Provenance, RowKind};
 
 /// What `carom derive --json` prints. `derive_seconds` is how long the derivation took.
 pub fn json(mechanics: &Mechanics, derive_seconds: f64) -> String {
     let writer = Writer::new(mechanics);
     let mut out = String::new();
-    writer.object(&mut out, 0, writer.fields(derive_seconds));
+    let mut fields = writer.fields(derive_seconds);
+    fields.push(("provenance".to_owned(), provenance(&mechanics.model.provenance)));
+    writer.object(&mut out, 0, fields);
     out.push('\n');
     out
 }
@@ -21,6 +23,18 @@ enum Value {
     Formula(Expr),
     List(Vec<Value>),
     Object(Vec<(String, Value)>),
+}
+
+/// As in the JSON of a motion; no floating-point number was computed.
+fn provenance(provenance: &Provenance) -> Value {
+    let text = |text: &String| Value::Text(text.clone());
+    let tables = provenance.tables.iter().map(|(file, hash)| (file.clone(), text(hash)));
+    Value::Object(vec![
+        ("carom".to_owned(), Value::Text(provenance.version.to_owned())),
+        ("model_sha256".to_owned(), text(&provenance.model_sha256)),
+        ("table_sha256".to_owned(), Value::Object(tables.collect())),
+        ("options".to_owned(), Value::List(provenance.options.iter().map(text).collect())),
+    ])
 }
 
 struct Writer<'a> {

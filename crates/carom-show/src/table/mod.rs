@@ -5,7 +5,8 @@
 //! happenings   kind, time, until, name, x …, x' …, x'.before …, hamiltonian_before, hamiltonian_after, impulse.WALL …, …
 //! ```
 //!
-//! A [`Table`] knows nothing of mechanics; [`csv`], [`npz`] and [`parquet`] write any of them (a sweep's too).
+//! A [`Table`] knows nothing of mechanics; [`csv`], [`npz`] and `parquet` (with the feature `tables`) write any of
+//! them (a sweep's too).
 //! Promise: every finite number reads back to the same double, columns come in model order, and the same motion gives the
 //! same bytes. A value that does not exist (the impulse of a wall that was not hit) is NaN here: empty in csv, null in
 //! parquet and JSON, NaN in npz.
@@ -13,6 +14,7 @@
 mod csv;
 mod json;
 mod npz;
+#[cfg(feature = "tables")]
 mod parquet;
 mod read;
 
@@ -20,9 +22,13 @@ pub use csv::{csv, csv_header, csv_rows};
 pub use json::json;
 pub(crate) use json::{number, string};
 pub use npz::{NpzArchive, Place, npz};
+#[cfg(feature = "tables")]
 pub use parquet::{ParquetWriter, parquet};
-pub use read::{Misread, read_npz, read_parquet};
+#[cfg(feature = "tables")]
+pub use read::read_parquet;
+pub use read::{Misread, read_npz};
 
+use crate::provenance::Stamp;
 use carom_mech::{Coordinate, Model};
 use carom_run::{Motion, Signal};
 
@@ -31,6 +37,8 @@ use carom_run::{Motion, Signal};
 pub struct Table {
     /// In the order they are written.
     pub columns: Vec<Column>,
+    /// Where it comes from (see [`crate::provenance`]); what is read from a file has none.
+    pub stamp: Option<Stamp>,
 }
 
 /// A named column.
@@ -131,7 +139,7 @@ pub fn momentum_column(coordinate: &Coordinate) -> String {
 
 /// The sampled quantities of a motion, one row per sample time.
 pub fn samples(motion: &Motion, model: &Model) -> Table {
-    let mut table = Table::default();
+    let mut table = Table { stamp: Some(Stamp::of_motion(motion)), ..Table::default() };
     let each = |table: &mut Table, kind: &str, prefix: &str, suffix: &str, signals: &[Signal]| {
         for s in signals {
             table.numbers(kind, &format!("{prefix}{}{suffix}", s.name), s.values.clone());
@@ -171,7 +179,7 @@ pub fn happenings(motion: &Motion, model: &Model) -> Table {
         numbers(&|row| if let Row::Contact(c) = row { f(c) } else { None })
     };
 
-    let mut table = Table::default();
+    let mut table = Table { stamp: Some(Stamp::of_motion(motion)), ..Table::default() };
     table.texts("", "kind", rows.iter().map(|r| r.kind().to_string()).collect());
     table.numbers("", "time", rows.iter().map(Row::time).collect());
     table.numbers("", "until", contact(&|c| c.to));

@@ -8,6 +8,7 @@
 //! Sizes and places of 4 GiB and more do not fit their 32 bits: what is marked by `?` is there, with 64, where they occur.
 
 use super::{Table, Values};
+use crate::provenance::Stamp;
 use flate2::Crc;
 
 /// The tables as one npz archive; each comes with the prefix of its column names (`""` for the main one).
@@ -20,7 +21,8 @@ pub fn npz(tables: &[(&str, &Table)]) -> Result<Vec<u8>, String> {
     for (prefix, column) in columns() {
         places.push(Place::new(&format!("{prefix}{}", column.name), &column.values));
     }
-    let mut archive = NpzArchive::new(places)?;
+    let stamp = tables.iter().find_map(|(_, table)| table.stamp.as_ref());
+    let mut archive = NpzArchive::new(places)?.stamped(stamp);
     let mut bytes = Vec::new();
     let mut put = |(at, piece): (u64, Vec<u8>)| {
         let at = at as usize;
@@ -87,6 +89,8 @@ impl Place {
 /// file. For tables too long to hold.
 pub struct NpzArchive {
     entries: Vec<Entry>,
+    /// Of the whole archive.
+    comment: Vec<u8>,
     /// From here on a number needs 64 bits.
     limit: u64,
 }
@@ -126,7 +130,15 @@ impl NpzArchive {
             entries.push(Entry { place, offset, next, crc, size });
             offset = next.checked_add(data).ok_or_else(too_long)?;
         }
-        Ok(NpzArchive { entries, limit })
+        Ok(NpzArchive { entries, comment: Vec::new(), limit })
+    }
+
+    /// The same with a comment that says where it comes from (`zipfile.ZipFile(FILE).comment` in Python); one that is longer
+    /// than a zip can hold is left out.
+    pub fn stamped(mut self, stamp: Option<&Stamp>) -> NpzArchive {
+        let comment = stamp.map(|stamp| stamp.json().as_bytes()).filter(|c| c.len() <= usize::from(u16::MAX));
+        self.comment = comment.map(<[u8]>::to_vec).unwrap_or_default();
+        self
     }
 
     /// The next values of a column: where they go in the file, and their bytes. Texts longer than their place are cut.
@@ -187,7 +199,8 @@ impl NpzArchive {
         directory.extend(few.to_le_bytes());
         directory.extend(self.word(size).to_le_bytes());
         directory.extend(self.word(begin).to_le_bytes());
-        directory.extend(0u16.to_le_bytes());
+        directory.extend((self.comment.len() as u16).to_le_bytes());
+        directory.extend(&self.comment);
         pieces.push((begin, directory));
         Ok(pieces)
     }

@@ -63,6 +63,7 @@ pub fn model(
             project: false,
         },
         run: RunSettings::default(),
+        provenance: Default::default(),
     }
 }
 

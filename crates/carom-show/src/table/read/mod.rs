@@ -5,12 +5,11 @@
 //! grows with what is really there, up to a fixed multiple of the file's size.
 
 mod npz;
+#[cfg(feature = "tables")]
 mod parquet;
-mod snappy;
-mod thrift;
-mod values;
 
 pub use npz::read_npz;
+#[cfg(feature = "tables")]
 pub use parquet::read_parquet;
 
 use std::fmt;
