@@ -28,8 +28,9 @@ fn names_cannot_break_out_of_the_page() {
     mechanics.model.walls[0].name = "</script>{{script}}".into();
     let html = page::html(&mechanics, &motion, &[]).expect("a page");
     save("hostile.html", &html);
-    assert_eq!(html.matches("<script").count(), 2);
-    assert_eq!(html.matches("</script>").count(), 2);
+    // Provenance, data and program.
+    assert_eq!(html.matches("<script").count(), 3);
+    assert_eq!(html.matches("</script>").count(), 3);
     assert_eq!(html.matches("window.carom =").count(), 1);
 }
 
