@@ -1,93 +1,9 @@
-//! The command `carom`: reads arguments and files, calls the library, prints results.
-//!
-//! Promise: results go to standard output, everything else to standard error; the exit code says how it ended
-//! (`failure`); a result file is whole or not there at all (`write`); what the system refuses ends with a sentence (`limits`).
+//! The program `carom`: the command of the library, with an allocator that says so when there is no more memory.
 
-mod args;
-mod check;
-mod cite;
-mod compare;
-mod completions;
-mod derive;
-mod failure;
-mod film;
-mod help;
-mod interrupt;
-mod limits;
-mod load;
-mod new;
-mod output_format;
-mod paint;
-mod run;
-mod schema;
-mod show;
-mod simulate;
-mod summary;
-mod sweep;
-mod terminal;
-mod usage;
-mod version;
-mod write;
+mod memory;
 
-use args::{Arguments, Command};
-use clap::Parser;
-use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    limits::keep_writing();
-    let typed = arguments();
-    let outcome = match Arguments::try_parse_from(&typed) {
-        _ if version::wanted(&typed) => write::stdout(&version::verbose()).map(|()| 0),
-        Ok(arguments) => dispatch(arguments.command),
-        // Help and version are results; everything else is a usage error, which exits 1.
-        Err(error) if error.use_stderr() => {
-            let typed: Vec<String> = typed.iter().map(|w| w.to_string_lossy().into_owned()).collect();
-            Err(usage::explain(&error, &typed))
-        }
-        Err(error) => {
-            let text = error.render();
-            let text =
-                if paint::Paint::stdout().is_on() { text.ansi().to_string() } else { text.to_string() };
-            write::bytes(text.as_bytes()).map(|_| 0)
-        }
-    };
-    match outcome {
-        Ok(code) => ExitCode::from(code),
-        Err(failure) => {
-            let message = failure.to_string();
-            if !message.is_empty() {
-                terminal::say(&format!("{} {message}", paint::Paint::stderr().red("error:")));
-            }
-            ExitCode::from(failure.code())
-        }
-    }
-}
-
-/// The arguments; without any, help is what is wanted.
-fn arguments() -> Vec<std::ffi::OsString> {
-    let mut arguments: Vec<_> = std::env::args_os().collect();
-    if arguments.len() <= 1 {
-        arguments = vec!["carom".into(), "--help".into()];
-    }
-    arguments
-}
-
-fn dispatch(command: Command) -> Result<u8, Failure> {
-    match command {
-        Command::Check(args) => check::check(&args),
-        Command::Derive(args) => derive::derive(&args),
-        Command::Run(args) => run::run(&args),
-        Command::Show(args) => show::show(&args),
-        Command::Sweep(args) => sweep::sweep(&args),
-        Command::New(new) => new::new(&new.name, !new.no_schema, new.quiet).map(|()| 0),
-        Command::Schema(args) => schema::schema(&args),
-        Command::Cite(args) => cite::cite(args.format).map(|()| 0),
-        Command::Help(args) => help::help(&args),
-        Command::Gallery(g) if g.markdown => new::page().map(|()| 0),
-        Command::Completions(args) => completions::completions(args.shell).map(|()| 0),
-        Command::Manual(args) => completions::manual(&args.folder).map(|()| 0),
-        Command::Gallery(g) => new::gallery(g.name.as_deref(), g.print, g.quiet).map(|()| 0),
-        Command::Lsp(_) => carom_lsp::serve().map(|()| 0).map_err(Failure::wrong),
-    }
+    ExitCode::from(carom_cli::run_command(std::env::args_os().collect()))
 }
