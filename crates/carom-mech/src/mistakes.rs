@@ -112,7 +112,7 @@ static MISTAKES: &[Mistake] = mistakes! {
     "walls"
     says "the gap of wall" "has no gap" "are the same" "a restitution lies"
     means "A gap is a distance-like formula of coordinates and time: positive in free space, with a slope where it is zero. A restitution lies between 0 and 1."
-    do "Write `x - x_wall`, not its square. For `min(a, b)` nothing is to be done: it is two walls; for a re-entrant corner (`max`) there is no normal."
+    do "Write `x - x_wall`, not its square. For `min(a, b)` nothing is to be done: it is two walls; for a re-entrant corner (`max`) there is no normal, unless value and slope agree across it (`max(x, 0)^2`)."
 
     "events"
     says "never happens" "event `" "does not set anything" "cannot be set"

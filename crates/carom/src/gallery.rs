@@ -53,7 +53,7 @@ macro_rules! gallery {
 static GALLERY: &[Entry] = gallery! {
     "Bouncing" {
         "bouncing_mass" "ball_restitution" "ball_on_incline" "vibrating_table" "hilly_ground"
-        "circular_billiard" "galperin_blocks" "jack_in_box"
+        "circular_billiard" "stadium_billiard" "elliptic_billiard" "galperin_blocks" "jack_in_box"
     }
     "Pendulums" {
         "pendulum_wall" "double_pendulum" "double_pendulum_wall" "driven_double_pendulum"

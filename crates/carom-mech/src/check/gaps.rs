@@ -2,9 +2,11 @@
 //!
 //! min(a, b) ≥ 0 means a ≥ 0 and b ≥ 0, so a gap that is concave in its corners is several walls: min(a, b) becomes a and
 //! b, c − |u| becomes c − u and c + u, c − max(a, b) becomes c − a and c − b. A convex corner (max, +|u|) is a wall
-//! without a normal at its edge, and is refused unless the corner lies off the wall.
+//! without a normal at its edge, and is refused unless the corner lies off the wall, or is none: where the pieces of a
+//! gap agree in value and gradient across every switching surface u = 0, the gap is one wall with a normal everywhere
+//! (the stadium 1 − y² − max(|x| − 1, 0)²).
 
-use carom_expr::{Dag, Expr, Function, Node, Rational, Symbol};
+use carom_expr::{Dag, Expr, Function, Node, Random, Rational, Symbol};
 use std::collections::HashMap;
 
 /// Most walls one gap may become.
@@ -18,7 +20,7 @@ pub(crate) struct Refusal {
     pub hint: String,
 }
 
-/// The smooth gaps whose minimum is `gap`.
+/// The smooth gaps whose minimum is `gap`; `values` are those of parameters, every other symbol moves.
 pub(crate) fn split(dag: &mut Dag, gap: Expr, values: &HashMap<Symbol, f64>) -> Result<Vec<Expr>, Refusal> {
     let mut smooth: Vec<Expr> = Vec::new();
     let mut waiting = vec![gap];
@@ -28,7 +30,9 @@ pub(crate) fn split(dag: &mut Dag, gap: Expr, values: &HashMap<Symbol, f64>) -> 
             Some(corner) => {
                 let function = corner.function.name();
                 let Some(pieces) = pieces(dag, e, &corner) else {
-                    if corner.function == Function::Abs && off_the_wall(dag, e, corner.node, values) {
+                    if corner.function == Function::Abs && off_the_wall(dag, e, corner.node, values)
+                        || is_one_wall(dag, e, values)
+                    {
                         smooth.push(e);
                         continue;
                     }
@@ -157,12 +161,177 @@ fn off_the_wall(dag: &mut Dag, e: Expr, corner: Expr, values: &HashMap<Symbol, f
     value.is_finite() && value != 0.0
 }
 
+/// Pairs of points between which a switching surface is looked for.
+const PAIRS: usize = 2000;
+/// Points on a surface at which both sides are compared.
+const CROSSINGS: usize = 32;
+const HALVINGS: usize = 80;
+/// Both sides agree when they differ by less than this part of what the gap is around there.
+const AGREES: f64 = 1e-9;
+
+/// Do the value and the gradient of `gap` agree across each of its switching surfaces? Decided at points found on the
+/// surface by bisection between random points of all sizes; a surface on which no point is found is not believed.
+fn is_one_wall(dag: &mut Dag, gap: Expr, values: &HashMap<Symbol, f64>) -> bool {
+    let corners: Vec<Expr> =
+        dag.reachable(&[gap]).into_iter().filter(|&node| is_corner(dag, node).is_some()).collect();
+    let moving: Vec<Symbol> =
+        dag.symbols_in(&[gap]).into_iter().filter(|s| !values.contains_key(s)).collect();
+    let moving_symbols: Vec<Expr> = moving.iter().map(|&s| dag.symbol_expr(s)).collect();
+    let mut surfaces: Vec<Expr> = corners.iter().filter_map(|&corner| surface(dag, corner)).collect();
+    surfaces.retain(|&u| dag.symbols_in(&[u]).iter().any(|s| moving.contains(s)));
+    surfaces.sort();
+    surfaces.dedup();
+    surfaces.into_iter().all(|u| {
+        let sides = [false, true].map(|above| {
+            let side = side(dag, gap, &corners, u, above);
+            let slopes: Vec<Expr> = moving_symbols.iter().map(|&x| dag.derivative(side, x)).collect();
+            [vec![side], slopes].concat()
+        });
+        agree_across(dag, u, &sides, &moving, values)
+    })
+}
+
+/// u, where the function switches at u = 0.
+fn surface(dag: &mut Dag, corner: Expr) -> Option<Expr> {
+    let Node::Function(f, arguments) = dag.node(corner).clone() else { return None };
+    let u = match f {
+        Function::Abs | Function::Sign => arguments[0],
+        _ => dag.sub(arguments[0], arguments[1]),
+    };
+    let opposite = dag.negated_argument(u);
+    Some(u.min(opposite))
+}
+
+/// The gap as it is on one side of u = 0, continued to the other.
+fn side(dag: &mut Dag, gap: Expr, corners: &[Expr], u: Expr, above: bool) -> Expr {
+    let mut replacements: Vec<(Expr, Expr)> = Vec::new();
+    for &corner in corners {
+        if surface(dag, corner) != Some(u) {
+            continue;
+        }
+        let Node::Function(f, arguments) = dag.node(corner).clone() else { continue };
+        let own = match f {
+            Function::Abs | Function::Sign => arguments[0],
+            _ => dag.sub(arguments[0], arguments[1]),
+        };
+        let positive = (own == u) == above;
+        let branch = match f {
+            Function::Sign => dag.integer(if positive { 1 } else { -1 }),
+            Function::Abs if positive => arguments[0],
+            Function::Abs => dag.neg(arguments[0]),
+            Function::Max if positive => arguments[0],
+            Function::Min if !positive => arguments[0],
+            _ => arguments[1],
+        };
+        replacements.push((corner, branch));
+    }
+    // From the inside out: an outer function is found again after what it contains was replaced.
+    let mut result = gap;
+    for i in 0..replacements.len() {
+        let (corner, branch) = replacements[i];
+        result = dag.substitute(result, &[(corner, branch)]);
+        for later in &mut replacements[i + 1..] {
+            *later =
+                (dag.substitute(later.0, &[(corner, branch)]), dag.substitute(later.1, &[(corner, branch)]));
+        }
+    }
+    result
+}
+
+fn agree_across(
+    dag: &Dag,
+    u: Expr,
+    sides: &[Vec<Expr>; 2],
+    moving: &[Symbol],
+    values: &HashMap<Symbol, f64>,
+) -> bool {
+    let at = |point: &[f64], roots: &[Expr]| {
+        dag.evaluate_all(roots, |s| match moving.iter().position(|&m| m == s) {
+            Some(i) => point[i],
+            None => values.get(&s).copied().unwrap_or(f64::NAN),
+        })
+    };
+    let mut random = Random(7);
+    let mut draw = || -> Vec<f64> {
+        moving
+            .iter()
+            .map(|_| {
+                let size = 10f64.powf(3.0 * random.symmetric());
+                size * random.symmetric()
+            })
+            .collect()
+    };
+    let mut found = 0;
+    for _ in 0..PAIRS {
+        let ends = [draw(), draw()];
+        let [below, above] = [0, 1].map(|i| at(&ends[i], &[u])[0]);
+        if below * above >= 0.0 || !(below * above).is_finite() {
+            continue;
+        }
+        let [mut low, mut high] = ends.clone();
+        // To far below the rounding of the ends, which is what agreement is measured by.
+        for _ in 0..HALVINGS {
+            let middle: Vec<f64> = low.iter().zip(&high).map(|(a, b)| 0.5 * (a + b)).collect();
+            if middle == low || middle == high {
+                break;
+            }
+            if at(&middle, &[u])[0] * below > 0.0 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let [minus, plus] = [0, 1].map(|i| at(&low, &sides[i]));
+        let around = [&ends[0], &ends[1]].map(|end| at(end, &sides[usize::from(at(end, &[u])[0] > 0.0)]));
+        let scale =
+            |i: usize| [&minus, &plus, &around[0], &around[1]].map(|v| v[i].abs()).iter().sum::<f64>();
+        if (0..minus.len()).any(|i| !((minus[i] - plus[i]).abs() <= AGREES * scale(i))) {
+            return false;
+        }
+        found += 1;
+        if found == CROSSINGS {
+            return true;
+        }
+    }
+    found > 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn read(dag: &mut Dag, text: &str) -> Expr {
         carom_expr::parse(dag, text, &mut |dag, name| Ok(dag.symbol(name.text))).unwrap()
+    }
+
+    #[test]
+    fn pieces_that_agree_in_value_and_gradient_are_one_wall() {
+        let mut dag = Dag::new();
+        let mut values = HashMap::new();
+        let r = read(&mut dag, "r");
+        values.insert(dag.as_symbol(r).unwrap(), 0.003);
+        for gap in [
+            "1 - y^2 - max(abs(x) - 1, 0)^2",
+            "r^2 - y^2 - max(abs(x) - r, 0)^2",
+            "y - x*abs(x)",
+            "y - sign(x)*x^2",
+            "y + min(x, 0)^3 - max(0, x - 2)^2",
+            "1 - max(abs(x) - 1, 0)^2 - max(abs(y) - 1, 0)^2",
+        ] {
+            let e = read(&mut dag, gap);
+            let found = split(&mut dag, e, &values).unwrap_or_else(|r| panic!("{gap}: {}", r.message));
+            assert_eq!(found, [e], "{gap}");
+        }
+        // A kink (first power), a jump, a kink that only some places of the surface have.
+        for gap in [
+            "2 - y^2 - max(abs(x) - 1, 0)*(x - 3)",
+            "1 - y^2 - max(abs(x) - 1, 0)^2 + sign(y)",
+            "1 - y^2 - max(abs(x) - 1, 0)^2*(1 + abs(y))",
+            "y - abs(x)*y",
+        ] {
+            let e = read(&mut dag, gap);
+            assert!(split(&mut dag, e, &values).is_err(), "{gap}");
+        }
     }
 
     #[test]
