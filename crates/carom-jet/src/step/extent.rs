@@ -17,7 +17,7 @@
 use crate::eval::flow::Flow;
 use crate::ir::tape::Tape;
 use crate::step::step_guard::GuardKind;
-use crate::step::taylor::{Taylor, far_shorter, larger, radius, root, smaller};
+use crate::step::taylor::{Taylor, far_shorter, larger, of_last_three, radius, root, smaller};
 use std::sync::Arc;
 
 /// What has been seen of a motion at the starts of its steps.
@@ -206,7 +206,7 @@ pub(crate) fn first_step(taylor: &Taylor, rows: &impl Rows) -> f64 {
             most.unwrap_or(f64::INFINITY)
         };
         let two = smaller(allowed(0), allowed(1));
-        least = smaller(if two == f64::INFINITY { allowed(2) } else { two }, least);
+        least = smaller(of_last_three(two, allowed(2)), least);
     };
     for i in 0..rows.count()[0] {
         let c = |k| rows.state(i, k);
