@@ -57,7 +57,8 @@ fn offenders(room: &str, words: &[&str]) -> Vec<String> {
     files.iter().filter_map(hit).collect()
 }
 
-const ROOMS: [&str; 5] = ["carom-expr", "carom-jet", "carom-mech", "carom-run", "carom-show"];
+const ROOMS: [&str; 6] =
+    ["carom-expr", "carom-jet", "carom-mech", "carom-run", "carom-insight", "carom-show"];
 
 #[test]
 fn arrows_between_rooms_go_one_way() {

@@ -1,0 +1,13 @@
+//! What motion depends on: periodic orbits and their stability, branches of orbits in a parameter, Lyapunov exponents.
+//!
+//! ```text
+//! Φ = ∂x(T)/∂x(0) through every impact        P(x) = x        μ = eigenvalues of DP        λ = lim ln|Φ|/T
+//! ```
+//!
+//! The room after `run`: motions and their exact first variation in, answers out. A question without an answer is a
+//! [`Refusal`], a sentence with a way out.
+
+pub mod eigen;
+mod refusal;
+
+pub use refusal::Refusal;
