@@ -36,7 +36,7 @@ const ARROW = 56;
 
 /** Where every point is. */
 export function placesAt(scene: Scene, now: Instant): number[][] {
-  return scene.points.map((p) => p.at.map((values) => valueAt(values, now)));
+  return scene.points.map((p) => p.data.map((values) => valueAt(values, now)));
 }
 
 /** Draws the scene at a time. */
@@ -69,10 +69,10 @@ export function drawFrame(c: CanvasRenderingContext2D, scene: Scene, time: numbe
 }
 
 function drawTraces(c: CanvasRenderingContext2D, scene: Scene, now: Instant, camera: Camera, here: Pixel[], ink: Ink): void {
-  const T = scene.times;
+  const T = scene.time;
   const length = T[T.length - 1]! - T[0]!;
   scene.traces.forEach((i, n) => {
-    const at = scene.points[i]!.at;
+    const at = scene.points[i]!.data;
     const q = [0, 0, 0];
     const pass = (from: number, alpha: number, width: number): void => {
       const stride = Math.max(1, Math.ceil((now.knot - from) / TRACE));
@@ -212,7 +212,7 @@ function drawSurroundings(c: CanvasRenderingContext2D, scene: Scene, camera: Cam
 function drawFlashes(c: CanvasRenderingContext2D, scene: Scene, time: number, camera: Camera, ink: Ink, lasts: number): void {
   for (let n = scene.jumps.length - 1; n >= 0; n--) {
     const jump = scene.jumps[n]!;
-    const age = (time - scene.times[jump.knot]!) / lasts;
+    const age = (time - scene.time[jump.knot]!) / lasts;
     if (age < 0) continue;
     if (age >= 1) break;
     jump.points.forEach((point, m) => {
@@ -245,7 +245,7 @@ function drawForces(c: CanvasRenderingContext2D, scene: Scene, time: number, cam
     const back = behind(scene, wall, camera.scale);
     let points: number[] = [];
     for (const jump of scene.jumps) {
-      if (scene.times[jump.knot]! > time) break;
+      if (scene.time[jump.knot]! > time) break;
       if (jump.walls.includes(name) && jump.points.length) points = jump.points;
     }
     if (!points.length) {
