@@ -14,8 +14,8 @@
 use crate::frame::FrameLayout;
 use crate::input::Curve;
 use crate::motion::Names;
-use crate::rewrite::rewrite;
-use crate::switching::{Surface, split};
+use crate::rewrite::{insert_curves, insert_signs};
+use crate::switching::Surface;
 use carom_expr::{Dag, Expr, Rational};
 use carom_jet::{CompileError, Flow, Level, LinearBlock, System, Tape};
 use carom_mech::mechanics::{Dynamics, Mechanics};
@@ -543,50 +543,6 @@ fn state_symbols(m: &Mechanics) -> Vec<Expr> {
         _ => coordinates().map(|c| c.velocity).collect(),
     };
     coordinates().map(|c| c.position).chain(rates).collect()
-}
-
-/// Replaces every table input by its cubic; returns the five parameters per input.
-fn insert_curves(m: &mut Mechanics) -> (Vec<Expr>, Vec<Curve>) {
-    let inputs = m.model.inputs.clone();
-    let (mut parameters, mut curves, mut replacements) = (Vec::new(), Vec::new(), Vec::new());
-    for input in &inputs {
-        let dag = &mut m.model.dag;
-        let names = ["knot", "c0", "c1", "c2", "c3"];
-        let [knot, c0, c1, c2, c3] = names.map(|part| dag.symbol(&format!("{} {part}", input.name)));
-        let tau = dag.sub(m.model.time, knot);
-        let powers: Vec<Expr> = (0..4).map(|k| dag.powi(tau, k)).collect();
-        let c = [c0, c1, c2, c3];
-        for (order, symbol) in [input.value, input.rate, input.second].into_iter().enumerate() {
-            let terms: Vec<(Rational, Expr)> = (order..4)
-                .map(|k| {
-                    let factor: i64 = ((k - order + 1)..=k).map(|j| j as i64).product();
-                    (Rational::integer(factor), dag.mul(c[k], powers[k - order]))
-                })
-                .collect();
-            let value = dag.linear(Rational::ZERO, &terms);
-            replacements.push((symbol, value));
-        }
-        parameters.extend([knot, c0, c1, c2, c3]);
-        curves.push(Curve::through(&input.times, &input.values, input.interpolate));
-    }
-    if !replacements.is_empty() {
-        rewrite(m, &replacements);
-    }
-    (parameters, curves)
-}
-
-/// Replaces piecewise functions.
-fn insert_signs(m: &mut Mechanics, state: &[Expr]) -> Vec<Surface> {
-    let mut roots = Vec::new();
-    crate::rewrite::visit(m, &mut |e| roots.push(*e));
-    let mut moving = state.to_vec();
-    moving.push(m.model.time);
-    moving.extend(m.model.coordinates.iter().map(|c| c.acceleration));
-    let (replacements, surfaces) = split(&mut m.model.dag, &roots, &moving);
-    if !replacements.is_empty() {
-        rewrite(m, &replacements);
-    }
-    surfaces
 }
 
 /// Symbols for ṗ in outputs of Hamiltonian models.

@@ -1,6 +1,8 @@
 //! One place that knows every expression of derived mechanics a program uses.
 
-use carom_expr::Expr;
+use crate::input::Curve;
+use crate::switching::{Surface, split};
+use carom_expr::{Expr, Rational};
 use carom_mech::mechanics::{Dynamics, LagrangianDynamics, Mechanics};
 
 /// Calls `f` for every expression the program compiles.
@@ -69,4 +71,48 @@ pub(crate) fn rewrite(m: &mut Mechanics, replacements: &[(Expr, Expr)]) {
             *e = replacement;
         }
     });
+}
+
+/// Replaces every table input by its cubic; returns the five parameters per input.
+pub(crate) fn insert_curves(m: &mut Mechanics) -> (Vec<Expr>, Vec<Curve>) {
+    let inputs = m.model.inputs.clone();
+    let (mut parameters, mut curves, mut replacements) = (Vec::new(), Vec::new(), Vec::new());
+    for input in &inputs {
+        let dag = &mut m.model.dag;
+        let names = ["knot", "c0", "c1", "c2", "c3"];
+        let [knot, c0, c1, c2, c3] = names.map(|part| dag.symbol(&format!("{} {part}", input.name)));
+        let tau = dag.sub(m.model.time, knot);
+        let powers: Vec<Expr> = (0..4).map(|k| dag.powi(tau, k)).collect();
+        let c = [c0, c1, c2, c3];
+        for (order, symbol) in [input.value, input.rate, input.second].into_iter().enumerate() {
+            let terms: Vec<(Rational, Expr)> = (order..4)
+                .map(|k| {
+                    let factor: i64 = ((k - order + 1)..=k).map(|j| j as i64).product();
+                    (Rational::integer(factor), dag.mul(c[k], powers[k - order]))
+                })
+                .collect();
+            let value = dag.linear(Rational::ZERO, &terms);
+            replacements.push((symbol, value));
+        }
+        parameters.extend([knot, c0, c1, c2, c3]);
+        curves.push(Curve::through(&input.times, &input.values, input.interpolate));
+    }
+    if !replacements.is_empty() {
+        rewrite(m, &replacements);
+    }
+    (parameters, curves)
+}
+
+/// Replaces piecewise functions.
+pub(crate) fn insert_signs(m: &mut Mechanics, state: &[Expr]) -> Vec<Surface> {
+    let mut roots = Vec::new();
+    visit(m, &mut |e| roots.push(*e));
+    let mut moving = state.to_vec();
+    moving.push(m.model.time);
+    moving.extend(m.model.coordinates.iter().map(|c| c.acceleration));
+    let (replacements, surfaces) = split(&mut m.model.dag, &roots, &moving);
+    if !replacements.is_empty() {
+        rewrite(m, &replacements);
+    }
+    surfaces
 }

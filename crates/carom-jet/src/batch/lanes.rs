@@ -6,7 +6,7 @@
 // Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
 #![allow(clippy::needless_range_loop)]
 
-use crate::batch::ensemble::Monitors;
+use crate::batch::ensemble::{Monitors, Series};
 use crate::emit::{Program, Segment, Target};
 use crate::eval::element::{Count, Element, Vector, Wide};
 use crate::eval::factor::{Factor, firm, weak};
@@ -18,6 +18,7 @@ use crate::ir::layout::{Factored, Factors, Layout, Pivoted, moving};
 use crate::ir::recurrence::Weight;
 use crate::ir::tape::{Block, MachineCode, Op, Row, Slot, Start, Tape, Value};
 use crate::simd::{Code, Level};
+use crate::step::taylor;
 use carom_expr::evaluate_function;
 use std::sync::Arc;
 
@@ -474,5 +475,41 @@ fn solve<const FUSED: bool, const W: usize>(
             arena[j] = arena[j].minus_product::<FUSED>(arena[f.lower + at], x);
         }
         arena[out(e.order[i])] = x;
+    }
+}
+
+impl<const W: usize> Series for Lanes<W>
+where
+    Count<W>: Vector,
+{
+    fn unit(&self, lane: usize) -> f64 {
+        self.unit.0[lane]
+    }
+    fn state(&self, i: usize, lane: usize, into: &mut [f64]) {
+        into.iter_mut().zip(self.row(i as Row)).for_each(|(x, c)| *x = c.0[lane]);
+    }
+    fn watched(&self, i: usize, lane: usize, into: &mut [f64]) {
+        match self.tape.watched[i] {
+            Value::Row(row) => into.iter_mut().zip(self.row(row)).for_each(|(x, c)| *x = c.0[lane]),
+            Value::Constant(slot) => {
+                into.fill(0.0);
+                into[0] = self.constant(slot, lane);
+            }
+        }
+    }
+    fn monitored(&self, i: usize, lane: usize) -> f64 {
+        self.monitored[i].0[lane]
+    }
+    #[inline(always)]
+    fn guarded(&self, i: usize, k: usize, lane: usize) -> f64 {
+        self.row(self.tape.recurrence.guarded[i].u)[k].0[lane]
+    }
+    fn state_at(&self, lane: usize, h: f64, into: &mut [f64]) {
+        let mut powers = vec![0.0; self.order];
+        taylor::powers(h, &mut powers);
+        for (i, x) in into.iter_mut().enumerate() {
+            let row: Vec<f64> = self.row(i as Row).iter().map(|c| c.0[lane]).collect();
+            *x = taylor::end_of(&row, &powers);
+        }
     }
 }

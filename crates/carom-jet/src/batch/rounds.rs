@@ -7,7 +7,7 @@
 // Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
 #![allow(clippy::needless_range_loop)]
 
-use crate::batch::ensemble::{BatchAudit, Handler, LaneStart, LaneStep, Leave, Monitors, Series, Verdict};
+use crate::batch::ensemble::{BatchAudit, Handler, LaneStart, LaneStep, Leave, Monitors, Verdict};
 use crate::batch::lane_scale::{Lane, end_of, four_sums, inverse_scale, inverse_size, radii};
 use crate::batch::lanes::Lanes;
 use crate::batch::times::Times;
@@ -16,7 +16,7 @@ use crate::ir::tape::{Row, Tape, Value};
 use crate::simd::{Kernel, Level, dispatch};
 use crate::step::extent::{NOTHING, further, step_by_rows};
 use crate::step::step_guard::range;
-use crate::step::taylor::{self, Taylor, far_shorter, larger, smaller, within_unit};
+use crate::step::taylor::{Taylor, far_shorter, larger, smaller, within_unit};
 use std::sync::Arc;
 
 /// The handler is asked whether to go on every so many rounds.
@@ -554,42 +554,6 @@ where
     fn write_sides(&mut self, lane: usize) {
         for (wide, x) in self.sides.iter_mut().zip(&self.audit.sides) {
             wide.0[lane] = *x;
-        }
-    }
-}
-
-impl<const W: usize> Series for Lanes<W>
-where
-    Count<W>: Vector,
-{
-    fn unit(&self, lane: usize) -> f64 {
-        self.unit.0[lane]
-    }
-    fn state(&self, i: usize, lane: usize, into: &mut [f64]) {
-        into.iter_mut().zip(self.row(i as Row)).for_each(|(x, c)| *x = c.0[lane]);
-    }
-    fn watched(&self, i: usize, lane: usize, into: &mut [f64]) {
-        match self.tape.watched[i] {
-            Value::Row(row) => into.iter_mut().zip(self.row(row)).for_each(|(x, c)| *x = c.0[lane]),
-            Value::Constant(slot) => {
-                into.fill(0.0);
-                into[0] = self.constant(slot, lane);
-            }
-        }
-    }
-    fn monitored(&self, i: usize, lane: usize) -> f64 {
-        self.monitored[i].0[lane]
-    }
-    #[inline(always)]
-    fn guarded(&self, i: usize, k: usize, lane: usize) -> f64 {
-        self.row(self.tape.recurrence.guarded[i].u)[k].0[lane]
-    }
-    fn state_at(&self, lane: usize, h: f64, into: &mut [f64]) {
-        let mut powers = vec![0.0; self.order];
-        taylor::powers(h, &mut powers);
-        for (i, x) in into.iter_mut().enumerate() {
-            let row: Vec<f64> = self.row(i as Row).iter().map(|c| c.0[lane]).collect();
-            *x = taylor::end_of(&row, &powers);
         }
     }
 }

@@ -11,6 +11,7 @@ mod assembler;
 mod convolution;
 mod grouped;
 pub(crate) mod listing;
+mod operand;
 mod orders;
 mod values;
 

@@ -1,0 +1,130 @@
+//! What instructions are about: widths, registers, places in memory, operations.
+
+use super::listing::Operand;
+
+/// How many doubles an instruction works on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Width {
+    One,
+    Four,
+    Eight,
+}
+
+impl Width {
+    pub(crate) fn doubles(self) -> usize {
+        match self {
+            Width::One => 1,
+            Width::Four => 4,
+            Width::Eight => 8,
+        }
+    }
+
+    /// Bits of the registers that hold so many.
+    pub(crate) fn register_bits(self) -> u16 {
+        match self {
+            Width::One => 128,
+            Width::Four => 256,
+            Width::Eight => 512,
+        }
+    }
+
+    pub(crate) fn bits(self) -> u16 {
+        64 * self.doubles() as u16
+    }
+}
+
+/// General registers, by number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct General(pub u8);
+
+impl General {
+    pub(crate) fn operand(self) -> Operand {
+        Operand::General(self.0)
+    }
+}
+
+pub(crate) const RBX: General = General(3);
+pub(crate) const RBP: General = General(5);
+
+/// Base registers of memory operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Base {
+    /// The whole block of memory.
+    Arena,
+    /// Moves by one element per order.
+    Series,
+    /// Moves by one octet per order.
+    Octets,
+    /// Moves by the state per order, where its coefficients are kept order by order.
+    State,
+    /// Moves by three elements per order.
+    Scale,
+    /// Far sums of this order, and of the next.
+    Sums,
+    NextSums,
+    /// Lower and upper operands of a far sum.
+    Low,
+    High,
+}
+
+impl Base {
+    pub(crate) fn register(self) -> General {
+        General(match self {
+            Base::Arena => 7,
+            Base::Series => 6,
+            Base::Octets => 2,
+            Base::State => 0,
+            Base::Scale => 1,
+            Base::Sums => 8,
+            Base::NextSums => 9,
+            Base::Low => 10,
+            Base::High => 11,
+        })
+    }
+}
+
+/// A memory operand: base and displacement in bytes. Code has 32 bits for displacements; others are refused when it is closed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Mem(pub Base, pub i64);
+
+/// Arithmetic on vector registers: x = y ∘ z.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Op {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    /// x = √z
+    Sqrt,
+    And,
+    Xor,
+    /// x += y z
+    Fused,
+    /// x −= y z
+    FusedMinus,
+}
+
+impl Op {
+    /// Its name, for one double and for vectors.
+    pub(crate) fn name(self, width: Width) -> &'static str {
+        let [one, many] = match self {
+            Op::Add => ["vaddsd", "vaddpd"],
+            Op::Subtract => ["vsubsd", "vsubpd"],
+            Op::Multiply => ["vmulsd", "vmulpd"],
+            Op::Divide => ["vdivsd", "vdivpd"],
+            Op::Sqrt => ["vsqrtsd", "vsqrtpd"],
+            Op::And => ["vandpd"; 2],
+            Op::Xor => ["vxorpd"; 2],
+            Op::Fused => ["vfmadd231sd", "vfmadd231pd"],
+            Op::FusedMinus => ["vfnmadd231sd", "vfnmadd231pd"],
+        };
+        if width == Width::One { one } else { many }
+    }
+}
+
+/// The second operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rm {
+    Register(u8),
+    Memory(Mem),
+}
