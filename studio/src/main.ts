@@ -5,6 +5,7 @@ import "./style/page.css";
 import "./style/parts.css";
 import "./style/dialogs.css";
 import { debounced } from "./app/cell";
+import { companions } from "./app/companions";
 import { dropping, fileMenu } from "./app/files";
 import { Gallery } from "./app/gallery";
 import { BadLink, pack, unpack, type State } from "./app/link";
@@ -12,11 +13,13 @@ import { offline } from "./app/offline";
 import { Player } from "./app/player";
 import { Session } from "./app/session";
 import { still, theme, toggleTheme } from "./app/theme";
+import { LESSONS, Tour } from "./app/tour";
 import { engine } from "./engine/client";
 import { button, h, menu, say } from "./layout/dom";
 import { FIRST, Panes } from "./layout/panes";
 import { report } from "./mathematics/report";
 import { Plots } from "./plots/plots";
+import { Hands } from "./stage/hands";
 import { Stage } from "./stage/stage";
 import { problems, TextEditor } from "./text/editor";
 import { auditChip } from "./values/audit";
@@ -27,11 +30,17 @@ import { sliders } from "./values/sliders";
 /** The model that a first visit shows. */
 const FIRST_MODEL = "double_pendulum_wall";
 
+/** The file of the motion on the stage, and the time at which the next one is shown. */
+let shownFile: string | null = null;
+let wantedTime: number | null = null;
+
 const session = new Session(engine());
 const player = new Player();
 const stage = new Stage(player);
 const editor = new TextEditor(session);
 const plots = new Plots(session, player);
+const beside = companions(session, stage, plots);
+new Hands(stage, session);
 
 const resetAll = button("Reset all values", "reset", () => session.reset());
 session.values.watch((values) => { resetAll.disabled = Object.keys(values).length === 0; });
@@ -39,7 +48,7 @@ session.values.watch((values) => { resetAll.disabled = Object.keys(values).lengt
 const panes = new Panes({
   text: { body: h("div", { class: "text-body" }, editor.element, problems(session, editor)) },
   mathematics: { body: report(session) },
-  motion: { body: h("div", { class: "motion-body" }, stage.element, controls(player)) },
+  motion: { body: h("div", { class: "motion-body" }, beside.bar, stage.element, controls(player)), tools: beside.tools },
   plots: { body: plots.element },
   values: { body: h("div", { class: "values", tabindex: 0, role: "group", "aria-label": "Values and impacts" }, sliders(session), impactList(session, player)), tools: [resetAll] },
 });
@@ -47,6 +56,12 @@ const panes = new Panes({
 const gallery = new Gallery(session, (entry) => {
   plots.requests.value = null;
   session.open({ file: `${entry.name}.toml`, text: entry.text, tables: {} });
+});
+
+const tour = new Tour(session, player, (file, text) => {
+  plots.requests.value = null;
+  shownFile = null;
+  session.open({ file, text, tables: {} });
 });
 
 const title = h("h1", {}, "");
@@ -57,6 +72,7 @@ const top = h("header", { class: "top" },
   h("span", { class: "spring" }),
   auditChip(session),
   button("Gallery", "gallery", () => void gallery.open(), { text: true, class: "label-wide", title: "Gallery" }),
+  button("Tour", "tour", () => tour.toggle(), { text: true, class: "label-wide", title: "A tour in ten steps" }),
   files,
   button("Share", "share", () => void share(), { text: true, class: "label-wide", title: "Copy a link to exactly this" }),
   button("Light or dark", "theme", toggleTheme));
@@ -84,8 +100,6 @@ function mark(): SVGElement {
 }
 
 // ---- a new motion -----------------------------------------------------------------------------------------------
-let shownFile: string | null = null;
-let wantedTime: number | null = null;
 session.shown.listen((shown) => {
   if (!shown) return;
   const { scene, motion, columns } = shown.reply;
@@ -132,6 +146,7 @@ function state(): State {
   if (!player.playing.value && player.time.value !== 0) out.time = player.time.value;
   if (JSON.stringify(panes.layout.value) !== JSON.stringify(FIRST)) out.layout = panes.layout.value;
   if (plots.requests.value) out.plots = plots.requests.value;
+  if (tour.at.value !== null) out.lesson = tour.at.value;
   return out;
 }
 
@@ -140,7 +155,7 @@ const write = debounced(() => void (async () => {
   written = await pack(state());
   history.replaceState(null, "", `#s=${written}`);
 })(), 400);
-for (const cell of [session.document, session.values, session.until, panes.layout, plots.requests, player.playing]) (cell as { listen(f: () => void): void }).listen(() => write.ask());
+for (const cell of [session.document, session.values, session.until, panes.layout, plots.requests, player.playing, tour.at]) (cell as { listen(f: () => void): void }).listen(() => write.ask());
 player.time.listen(() => { if (!player.playing.value) write.ask(); });
 panes.onResize = () => write.ask();
 
@@ -160,6 +175,7 @@ function restore(from: State): void {
   if (from.front) panes.front.value = from.front;
   plots.requests.value = from.plots ?? null;
   wantedTime = from.time ?? null;
+  tour.at.value = from.lesson !== undefined && LESSONS[from.lesson] ? from.lesson : null;
   shownFile = null;
   session.open({ file: from.file, text: from.text, tables: from.tables ?? {} }, from.values ?? {}, from.until ?? null);
 }
@@ -186,4 +202,4 @@ void begin();
 offline();
 
 /** For those who look behind the page, and for its tests. */
-Object.assign(globalThis, { carom: { session, player, stage, plots, panes, editor } });
+Object.assign(globalThis, { carom: { session, player, stage, plots, panes, editor, tour } });

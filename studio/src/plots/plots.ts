@@ -11,6 +11,9 @@ import { PlanePlot } from "./plane";
 import { columnOf, defaults, groups, title, type Request } from "./signals";
 import { TimePlot } from "./time";
 
+/** Pixels at the sides of the list of plots. */
+const MARGINS = 20;
+
 /** One plot on the page. */
 export interface Plot {
   element: HTMLElement;
@@ -69,7 +72,7 @@ export class Plots {
     const scene = this.player.scene.value;
     if (!scene || !this.element.offsetParent) return;
     const wanted = this.wanted(scene);
-    const width = this.list.clientWidth;
+    const width = this.list.clientWidth - MARGINS;
     const shape = JSON.stringify([wanted, width]);
     if (shape !== this.shape) {
       this.shape = shape;

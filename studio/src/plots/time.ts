@@ -43,6 +43,26 @@ function plainMarks(low: number, high: number): number[] {
   return out;
 }
 
+/** A curve that begins anew after each null: what uPlot's own paths join when the gap has no width. */
+const broken: uPlot.Series.PathBuilder = (u, index, from, to) => {
+  const path = new Path2D();
+  const xs = u.data[0];
+  const ys = u.data[index]!;
+  let open = false;
+  for (let i = Math.max(0, from - 1); i <= Math.min(xs.length - 1, to + 1); i++) {
+    const y = ys[i];
+    if (y === null || y === undefined) {
+      open = false;
+      continue;
+    }
+    const [px, py] = [u.valToPos(xs[i]!, "x", true), u.valToPos(y, "y", true)];
+    if (open) path.lineTo(px, py);
+    else path.moveTo(px, py);
+    open = true;
+  }
+  return { stroke: path, fill: null, clip: null, band: null, gaps: null, flags: 1 } as unknown as uPlot.Series.Paths;
+};
+
 export class TimePlot implements Plot {
   readonly element: HTMLElement;
   private plot: uPlot | null = null;
@@ -85,8 +105,9 @@ export class TimePlot implements Plot {
     }));
     const angle = own.columns.length > 0 && own.columns.every((c) => c.kind === "angle");
     const series: uPlot.Series[] = [{}];
-    own.columns.forEach((_, i) => series.push({ stroke: colour(ink, i), width: 1.6, points: { show: false }, spanGaps: false }));
+    own.columns.forEach((_, i) => series.push({ stroke: colour(ink, i), width: 1.6, points: { show: false }, paths: broken }));
     this.plot = new uPlot({
+      pxAlign: 0,
       width: this.width,
       height: HEIGHT,
       padding: [8, 14, 0, 0],

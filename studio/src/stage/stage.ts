@@ -23,14 +23,18 @@ export class Stage {
   /** Neighbours of the start. */
   readonly cloud = new Cell<SweepReply | null>(null);
   readonly forces = new Cell<Forces | null>(null);
+  /** Another run at the left half, the motion then at the right. */
+  readonly beside = new Cell<Scene | null>(null);
   /** The picture keeps its frame while something is dragged. */
   private held: Scene["bounds"] | null = null;
-  private ink: Ink = readInk();
+  private ink: Ink;
   private readonly context: CanvasRenderingContext2D;
   private readonly words: HTMLElement;
   private size = { width: 1, height: 1, ratio: 1 };
 
-  constructor(readonly player: Player) {
+  /** Colours come from `styled`: the page, or a part of one that has its own. */
+  constructor(readonly player: Player, private readonly styled: Element = document.documentElement) {
+    this.ink = readInk(styled);
     this.canvas = h("canvas", { class: "stage", tabindex: 0, role: "img", "aria-label": "Animation" });
     this.words = h("p", { class: "stage-words", hidden: true });
     this.element = h("div", { class: "stage-box" }, this.canvas, this.words);
@@ -38,12 +42,12 @@ export class Stage {
     new ResizeObserver(() => this.resize()).observe(this.element);
     player.onFrame((time) => this.draw(time));
     player.scene.listen((scene) => this.describe(scene));
-    for (const cell of [this.ghost, this.cloud, this.forces]) (cell as Cell<unknown>).listen(() => player.refresh());
+    for (const cell of [this.ghost, this.cloud, this.forces, this.beside]) (cell as Cell<unknown>).listen(() => player.refresh());
   }
 
   /** Colours changed. */
   recolour(): void {
-    this.ink = readInk();
+    this.ink = readInk(this.styled);
     this.player.refresh();
   }
 
@@ -55,25 +59,77 @@ export class Stage {
     this.player.refresh();
   }
 
-  camera(scene = this.player.scene.value): Camera | null {
+  /** Where the motion is drawn: all of the canvas, or its right half beside another run. */
+  private part(): { left: number; width: number; height: number } {
+    const { width, height } = this.size;
+    return this.beside.value ? { left: width / 2, width: width / 2, height } : { left: 0, width, height };
+  }
+
+  /** The camera of the motion, in pixels of the whole canvas. */
+  camera(): Camera | null {
+    const scene = this.player.scene.value;
     if (!scene || scene.dimension === 0) return null;
-    const bounds = this.held?.length === scene.bounds.length ? this.held : scene.bounds;
-    return camera({ bounds, dimension: scene.dimension }, this.size.width, this.size.height, this.turn);
+    const { left, width, height } = this.part();
+    const own = camera({ bounds: this.bounds(scene), dimension: scene.dimension }, width, height, this.turn);
+    if (left === 0) return own;
+    return {
+      scale: own.scale,
+      to: (p) => {
+        const q = own.to(p);
+        return [q[0] + left, q[1], q[2]];
+      },
+      from: (x, y) => own.from(x - left, y),
+    };
+  }
+
+  private bounds(scene: Scene): Scene["bounds"] {
+    return this.held?.length === scene.bounds.length ? this.held : scene.bounds;
   }
 
   /** Draws the picture at a time, also onto another canvas (films). */
-  draw(time: number, c = this.context): void {
+  draw(time: number, c = this.context, ratio = this.size.ratio): void {
     const scene = this.player.scene.value;
-    const { width, height, ratio } = this.size;
+    const { width, height } = this.size;
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
     c.clearRect(0, 0, width, height);
     const view = this.camera();
     if (!scene || !view) return;
     const options = { flash: FLASH * this.player.speed.value, traces: true, forces: this.forces.value, ghost: false, size: this.size };
-    const ghost = this.ghost.value;
-    if (ghost && ghost.dimension === scene.dimension && ghost.time.length) drawFrame(c, ghost, Math.min(time, ghost.time[ghost.time.length - 1]!), view, this.ink, { ...options, ghost: true });
-    if (this.cloud.value) this.drawCloud(c, this.cloud.value, time, view);
-    drawFrame(c, scene, time, view, this.ink, options);
+    const clamped = (s: Scene): number => Math.min(time, s.time[s.time.length - 1]!);
+    const beside = this.beside.value;
+    if (beside && beside.dimension === scene.dimension && beside.time.length) {
+      this.clip(c, 0, width / 2, () => drawFrame(c, beside, clamped(beside), camera({ bounds: this.bounds(scene), dimension: scene.dimension }, width / 2, height, this.turn), this.ink, { ...options, forces: null }));
+      c.strokeStyle = this.ink.rule;
+      c.lineWidth = 1;
+      c.beginPath();
+      c.moveTo(width / 2, 0);
+      c.lineTo(width / 2, height);
+      c.stroke();
+    }
+    this.clip(c, beside ? width / 2 : 0, width, () => {
+      const ghost = this.ghost.value;
+      if (ghost && ghost.dimension === scene.dimension && ghost.time.length) drawFrame(c, ghost, clamped(ghost), view, this.ink, { ...options, ghost: true });
+      if (this.cloud.value) this.drawCloud(c, this.cloud.value, time, view);
+      drawFrame(c, scene, time, view, this.ink, options);
+    });
+  }
+
+  private clip(c: CanvasRenderingContext2D, from: number, to: number, draw: () => void): void {
+    c.save();
+    c.beginPath();
+    c.rect(from, 0, to - from, this.size.height);
+    c.clip();
+    draw();
+    c.restore();
+  }
+
+  /** Pixels of the picture on the page. */
+  get pixels(): { width: number; height: number } {
+    return this.size;
+  }
+
+  get paper(): string {
+    return this.ink.paper;
   }
 
   /** Every neighbour as a dot at each moving point. */

@@ -54,7 +54,7 @@ function corners(curve: Float32Array, to: (p: number[]) => Pixel, back: number):
 /** Draws one curve of a wall. */
 export function drawWall(c: CanvasRenderingContext2D, curve: Float32Array, camera: Camera, back: number, ink: Ink, held: boolean): void {
   const out = corners(curve, camera.to, back);
-  const { width, height } = c.canvas;
+  const { width, height } = c.canvas; // Device pixels: at least as many as are drawn on.
   c.strokeStyle = held ? ink.accent : ink.wall;
   c.lineWidth = held ? 3 : 2;
   c.beginPath();

@@ -21,10 +21,14 @@ function widened(s: Slider, value: number): [number, number] {
   return [Math.min(s.min, value), Math.max(s.max, value)];
 }
 
-const written = (value: number): string => String(Number(value.toPrecision(6)));
+/** A value as its field shows it; what is typed is taken with all its digits. */
+const written = (value: number): string => String(Number(value.toPrecision(5)));
+
+/** What sliders need of the page: the studio's session, or a notebook's widget. */
+export type SliderHost = Pick<Session, "outline" | "values" | "set" | "dragging">;
 
 /** The list of sliders. */
-export function sliders(session: Session): HTMLElement {
+export function sliders(session: SliderHost): HTMLElement {
   const box = h("div", { class: "sliders" });
   let rows: Row[] = [];
   let shape = "";
@@ -63,17 +67,19 @@ export function sliders(session: Session): HTMLElement {
   return box;
 }
 
+/** What has the focus in the tree of an element, which may be a shadow root's. */
+const active = (element: HTMLElement): Element | null => (element.getRootNode() as Document | ShadowRoot).activeElement ?? null;
+
 function show(r: Row, changed: number | undefined): void {
   const value = changed ?? r.slider.value ?? 0;
   const [min, max] = widened(r.slider, value);
-  if (document.activeElement !== r.range || Number(r.range.value) !== value) {
+  if (active(r.range) !== r.range || Number(r.range.value) !== value) {
     r.range.min = String(min);
     r.range.max = String(max);
-    r.range.step = String((max - min) / STEPS || "any");
     r.range.step = "any";
     r.range.value = String(value);
   }
-  if (document.activeElement !== r.typed) r.typed.value = written(value);
+  if (active(r.typed) !== r.typed) r.typed.value = written(value);
   r.reset.disabled = changed === undefined;
   r.element.classList.toggle("changed", changed !== undefined);
   r.range.setAttribute("aria-valuetext", `${figure(value)}${r.slider.unit ? ` ${r.slider.unit}` : ""}`);
@@ -90,7 +96,7 @@ function title(name: string): HTMLElement {
   return h("span", { class: "symbol" }, h("i", {}, dotted), m[2] ? h("sub", {}, m[2]) : null);
 }
 
-function row(session: Session, slider: Slider): Row {
+function row(session: SliderHost, slider: Slider): Row {
   const { name } = slider;
   const range = h("input", { type: "range", step: "any", "aria-label": name });
   const typed = h("input", { type: "text", inputmode: "decimal", class: "typed", "aria-label": `${name}, typed`, autocomplete: "off", spellcheck: "false" });
@@ -121,7 +127,7 @@ function row(session: Session, slider: Slider): Row {
     const value = Number(typed.value.replace("−", "-").replace(",", "."));
     const ok = typed.value.trim() !== "" && Number.isFinite(value);
     typed.setAttribute("aria-invalid", String(!ok));
-    if (ok && written(value) !== written(session.values.value[name] ?? made.slider.value ?? NaN)) session.set({ [name]: value });
+    if (ok && typed.value !== written(session.values.value[name] ?? made.slider.value ?? NaN)) session.set({ [name]: value });
   };
   typed.addEventListener("change", take);
   typed.addEventListener("keydown", (e) => {
