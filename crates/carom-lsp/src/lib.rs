@@ -10,6 +10,7 @@
 //! Promise: a half-typed file gets answers, and no text makes the server fail.
 
 mod analysis;
+pub mod ask;
 mod complete;
 mod hover;
 mod names;

@@ -17,6 +17,7 @@ mod latex;
 mod markdown;
 mod mathml;
 mod pen;
+mod pieces;
 mod rows;
 mod smooth;
 mod terminal;
@@ -29,6 +30,7 @@ use pen::Pen;
 
 pub use fields::FIELDS;
 pub use json::json;
+pub use pieces::sections_json;
 
 /// A part of a report, by the name that `derive --part` knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -50,6 +50,9 @@
 mod chapter {}
 
 mod builder;
+#[cfg(feature = "show")]
+#[doc(hidden)]
+pub mod doors;
 mod elements;
 mod error;
 pub mod formula;

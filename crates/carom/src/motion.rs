@@ -26,15 +26,23 @@ pub struct Motion {
     model: Model,
     program: Arc<Program>,
     pub(crate) inner: carom_run::Motion,
+    /// Values of the parameters, in model order: what formulas drawn beside the motion must be evaluated with.
+    pub(crate) parameters: Vec<f64>,
     catalog: Arc<Catalog>,
     /// What evaluates states between samples, made when first asked for.
     reader: Mutex<Option<Engine>>,
 }
 
 impl Motion {
-    pub(crate) fn new(model: Model, program: &Arc<Program>, inner: carom_run::Motion) -> Motion {
+    pub(crate) fn new(
+        model: Model,
+        program: &Arc<Program>,
+        inner: carom_run::Motion,
+        parameters: Vec<f64>,
+    ) -> Motion {
         let catalog = Arc::new(Catalog::of(model.checked()));
-        Motion { model, program: Arc::clone(program), inner, catalog, reader: Mutex::new(None) }
+        let program = Arc::clone(program);
+        Motion { model, program, inner, parameters, catalog, reader: Mutex::new(None) }
     }
 
     /// The model that moved.
@@ -456,7 +464,7 @@ fn parts(motion: &carom_run::Motion) -> Vec<&Vec<f64>> {
 
 impl Clone for Motion {
     fn clone(&self) -> Motion {
-        Motion::new(self.model.clone(), &self.program, self.inner.clone())
+        Motion::new(self.model.clone(), &self.program, self.inner.clone(), self.parameters.clone())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Kind;
 use crate::{Error, Model, Motion};
-use carom_mech::Diagnostic;
+use carom_mech::{Diagnostic, Mechanics};
 use carom_show::{page, plot, report, table};
 
 /// How a derivation is written down, for [`Model::report`].
@@ -61,6 +61,15 @@ impl Model {
 }
 
 impl Motion {
+    /// The mechanics with the parameters this motion was simulated with.
+    pub(crate) fn mechanics(&self) -> Result<Mechanics, Error> {
+        let mut mechanics = (*self.model().equations()?).clone();
+        for (parameter, value) in mechanics.model.parameters.iter_mut().zip(&self.parameters) {
+            parameter.value = *value;
+        }
+        Ok(mechanics)
+    }
+
     fn asked<T>(&self, made: Result<T, Vec<Diagnostic>>) -> Result<T, Error> {
         made.map_err(|problems| Error::new(Kind::Request, self.model().file(), problems))
     }
@@ -79,7 +88,7 @@ impl Motion {
     /// ```
     pub fn to_svg(&self, what: &[&str]) -> Result<String, Error> {
         let what: Vec<String> = what.iter().map(|&text| text.to_owned()).collect();
-        self.asked(plot::svg(&*self.model().equations()?, &self.inner, &what, plot::Style::default()))
+        self.asked(plot::svg(&self.mechanics()?, &self.inner, &what, plot::Style::default()))
     }
 
     /// A plot as PNG, as [`Motion::to_svg`].
@@ -95,7 +104,7 @@ impl Motion {
     /// ```
     pub fn to_png(&self, what: &[&str]) -> Result<Vec<u8>, Error> {
         let what: Vec<String> = what.iter().map(|&text| text.to_owned()).collect();
-        self.asked(plot::png(&*self.model().equations()?, &self.inner, &what, plot::Style::default()))
+        self.asked(plot::png(&self.mechanics()?, &self.inner, &what, plot::Style::default()))
     }
 
     /// A self-contained page that animates the motion, with plots as [`Motion::to_svg`].
@@ -111,7 +120,23 @@ impl Motion {
     /// ```
     pub fn to_html(&self, what: &[&str]) -> Result<String, Error> {
         let what: Vec<String> = what.iter().map(|&text| text.to_owned()).collect();
-        self.asked(page::html(&*self.model().equations()?, &self.inner, &what))
+        self.asked(page::html(&self.mechanics()?, &self.inner, &what))
+    }
+
+    /// What an animation draws, as JSON: the data of the page of [`Motion::to_html`], with every signal at every sample and on
+    /// both sides of every jump. Numbers are in base64, little-endian: doubles for times and signals, floats for places.
+    ///
+    /// # Errors
+    /// When the motion has no samples.
+    ///
+    /// ```
+    /// let model = carom::Model::gallery("double_pendulum_wall")?;
+    /// let motion = model.simulate(&model.options())?;
+    /// assert!(motion.to_scene_json()?.contains("\"walls\":[{\"name\":\"left\""));
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    pub fn to_scene_json(&self) -> Result<String, Error> {
+        self.asked(page::scene_json(&self.mechanics()?, &self.inner))
     }
 
     /// What `carom run --json` prints.
@@ -158,5 +183,27 @@ impl Motion {
     pub fn to_parquet(&self) -> Vec<u8> {
         // Only columns of different lengths cannot be written; those of a motion are of one.
         table::parquet(&table::samples(&self.inner, self.model().checked())).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Model;
+
+    #[test]
+    fn what_is_drawn_has_the_parameters_that_were_set() -> Result<(), crate::Error> {
+        let text = |l: &str| {
+            format!(
+                "coordinates = [\"a\"]\n[parameters]\nl = {l}\n[energy]\nkinetic = \"l^2*a'^2/2\"\npotential = \"-l*cos(a)\"\n\
+                 [body.bob]\nmass = 1\nat = [\"l*sin(a)\", \"-l*cos(a)\"]\n[start]\nposition = {{ a = 1 }}\n[run]\nuntil = 1"
+            )
+        };
+        let (short, long) = (Model::from_toml(&text("1.0"))?, Model::from_toml(&text("2.0"))?);
+        let mut options = short.options();
+        options.set("l", 2.0)?;
+        let set = short.simulate(&options)?.to_scene_json()?;
+        assert_eq!(set, long.simulate(&long.options())?.to_scene_json()?);
+        assert_ne!(set, short.simulate(&short.options())?.to_scene_json()?);
+        Ok(())
     }
 }

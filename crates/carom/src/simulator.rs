@@ -90,7 +90,7 @@ impl Simulator {
         let resolved = options.resolved()?;
         let result = self.engine.with_dependent_mut(|_, run| run.simulate_with(&resolved, &mut tell));
         let motion = result.map_err(|error| Error::simulate(&error, self.model.file()))?;
-        Ok(Motion::new(self.model.clone(), self.engine.borrow_owner(), motion))
+        Ok(Motion::new(self.model.clone(), self.engine.borrow_owner(), motion, resolved.parameters))
     }
 
     /// The model it simulates.

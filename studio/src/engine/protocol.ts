@@ -40,7 +40,7 @@ export interface Limits {
 }
 
 /** The limits that hold unless a request asks for others; no request gets more than `MOST`. */
-export const LIMITS: Limits = { seconds: 10, steps: 2_000_000, impacts: 100_000, samples: 20_001 };
+export const LIMITS: Limits = { seconds: 10, steps: 2_000_000, impacts: 20_000, samples: 20_001 };
 export const MOST: Limits = { seconds: 120, steps: 100_000_000, impacts: 1_000_000, samples: 200_001 };
 /** The longest model text, and the longest table, in UTF-16 units. */
 export const MOST_TEXT = 1_000_000;

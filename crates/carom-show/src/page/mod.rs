@@ -42,6 +42,12 @@ pub fn html(mechanics: &Mechanics, motion: &Motion, requests: &[String]) -> Resu
     compared(mechanics, motion, &[], requests)
 }
 
+/// The data of the page as JSON, for other pages: what is drawn and where, every signal at every knot, every jump. Numbers are in
+/// base64, little-endian: doubles for times and signals, floats for places.
+pub fn scene_json(mechanics: &Mechanics, motion: &Motion) -> Result<String, Vec<Diagnostic>> {
+    with_shown(mechanics, motion, &[], &[], |shown| data(&Shown { every: true, ..shown }))
+}
+
 /// The motion as a page, its plots beside those of other runs; arguments as for [`html`].
 pub fn compared(
     mechanics: &Mechanics,
@@ -49,6 +55,17 @@ pub fn compared(
     others: &[Run<'_>],
     requests: &[String],
 ) -> Result<String, Vec<Diagnostic>> {
+    with_shown(mechanics, motion, others, requests, |shown| page(motion, others, &shown))
+}
+
+/// Chooses what a page shows and makes something of it.
+fn with_shown<R>(
+    mechanics: &Mechanics,
+    motion: &Motion,
+    others: &[Run<'_>],
+    requests: &[String],
+    make: impl FnOnce(Shown<'_, '_>) -> R,
+) -> Result<R, Vec<Diagnostic>> {
     let mut mechanics = mechanics.clone();
     let scene = scene(&mut mechanics).ok();
     let mut track = Track::new(&mechanics, motion);
@@ -86,16 +103,21 @@ pub fn compared(
         [] => None,
         _ => Some(Compared::new(&catalog, others, &panels)?),
     };
-    let shown = Shown {
+    Ok(make(Shown {
         catalog: &catalog,
         stage: stage.as_ref(),
         panels,
         planes,
         jumps,
         compared: compared.as_ref(),
-    };
-    let data = data(&shown);
+        every: false,
+    }))
+}
 
+/// The template, filled in.
+fn page(motion: &Motion, others: &[Run<'_>], shown: &Shown<'_, '_>) -> String {
+    let (track, stage) = (shown.catalog.track, shown.stage);
+    let data = data(shown);
     let count = motion.impacts.len();
     let impacts = match count {
         0 => String::new(),
@@ -110,7 +132,7 @@ pub fn compared(
     let summary = format!("t = {} … {}{impacts}{ended}", short(first), short(last));
     let drawn = format!("Animation of {}", motion.model);
     let plotted: Vec<String> = shown.panels.iter().flatten().map(|s| s.label.text()).collect();
-    let turn = if stage.as_ref().is_some_and(|s| s.dimension == 3) { " · drag to turn" } else { "" };
+    let turn = if stage.is_some_and(|s| s.dimension == 3) { " · drag to turn" } else { "" };
     let runs = match others {
         [] => String::new(),
         _ => format!(
@@ -136,7 +158,7 @@ pub fn compared(
         "data" => data.clone(),
         _ => format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat()),
     });
-    Ok(Stamp::of_motion(motion).html(&page))
+    Stamp::of_motion(motion).html(&page)
 }
 
 /// What a page shows.
@@ -147,6 +169,8 @@ struct Shown<'c, 'a> {
     planes: Vec<(&'c Signal<'a>, &'c Signal<'a>)>,
     jumps: usize,
     compared: Option<&'c Compared>,
+    /// List every signal, whatever panels show.
+    every: bool,
 }
 
 /// The template with each `{{name}}` replaced, in one pass: what is put in is not looked at again.
@@ -372,6 +396,8 @@ fn listed<'c, 'a>(shown: &Shown<'c, 'a>) -> Vec<&'c Signal<'a>> {
     let catalog = shown.catalog;
     let gaps = catalog.signals.iter().filter(|s| s.kind == Kind::Gap).count();
     let wanted = |s: &&Signal<'_>| match s.kind {
+        Kind::Time => false,
+        _ if shown.every => true,
         Kind::Position(_) | Kind::Velocity(_) | Kind::Energy | Kind::Hamiltonian | Kind::Output => true,
         Kind::Gap => gaps <= MOST_GAPS,
         _ => false,

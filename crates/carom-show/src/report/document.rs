@@ -77,6 +77,8 @@ pub struct Equation {
     pub relation: Formula,
     /// After the relation.
     pub right: Right,
+    /// The right side (with an empty relation: what is zero) as SymPy code, where it is an expression.
+    pub sympy: Option<String>,
 }
 
 /// A part of a document.

@@ -86,7 +86,7 @@ fn equations(body: &mut String, equations: &[Equation], number: Option<u32>) {
     body.push_str("</div>\n");
 }
 
-fn right(right: &Right) -> String {
+pub fn right(right: &Right) -> String {
     match right {
         Right::Whole(formula) => mathml::breakable(&formula.latex),
         Right::Matrix(rows) => {
@@ -109,7 +109,7 @@ fn right(right: &Right) -> String {
     }
 }
 
-fn inline(text: &[Inline]) -> String {
+pub fn inline(text: &[Inline]) -> String {
     text.iter()
         .map(|piece| match piece {
             Inline::Text(text) => escape(text),

@@ -11,6 +11,8 @@ use std::sync::Arc;
 const WIDEST: usize = 1500;
 /// A term that does not fit a line gets names for the sums in it.
 const WIDE_TERM: usize = 84;
+/// Longer code is nothing anyone copies.
+const LONGEST_CODE: usize = 20_000;
 /// Sums narrower than this are not worth a name.
 const SMALL: usize = 14;
 
@@ -409,7 +411,11 @@ impl<'a> Pen<'a> {
                     let name = self.abbreviation(sum);
                     used.push((sum, name));
                 }
-                None => return Equation { left, relation, right: Right::Terms { unicode, latex } },
+                None => {
+                    let sympy =
+                        Some(self.printer(Style::Sympy).print(e)).filter(|code| code.len() < LONGEST_CODE);
+                    return Equation { left, relation, right: Right::Terms { unicode, latex }, sympy };
+                }
             }
         }
     }
@@ -464,14 +470,14 @@ impl<'a> Pen<'a> {
                 whole(Formula::new(unicode_name, name), "=", Formula::new(unicode_text, text))
             });
         let (unicode, latex) = (unicode_printer.terms(e), printer.terms(e));
-        let first = Equation { left, relation, right: Right::Terms { unicode, latex } };
+        let first = Equation { left, relation, right: Right::Terms { unicode, latex }, sympy: None };
         std::iter::once(first).chain(parts).collect()
     }
 }
 
 /// An equation whose right side is in one piece.
 pub fn whole(left: Formula, relation: &str, right: Formula) -> Equation {
-    Equation { left, relation: Formula::pair(relation), right: Right::Whole(right) }
+    Equation { left, relation: Formula::pair(relation), right: Right::Whole(right), sympy: None }
 }
 
 /// A label of the user's as code in running text.

@@ -31,7 +31,7 @@ pub fn one_form_equation(pen: &mut Pen<'_>, left: Formula, entries: &[Expr]) -> 
     let free = pen.mechanics.free.clone();
     let parts: Vec<(Expr, Formula)> =
         free.iter().zip(entries).map(|(&i, &e)| (e, differential(pen, i))).collect();
-    Equation { left, relation: Formula::pair("="), right: pen.breakable(&parts) }
+    Equation { left, relation: Formula::pair("="), right: pen.breakable(&parts), sympy: None }
 }
 
 /// `left = Σ zᵢ ∂_qᵢ`, broken when long.
@@ -39,7 +39,7 @@ fn vector_field(pen: &mut Pen<'_>, left: Formula, entries: &[Expr]) -> Equation 
     let free = pen.mechanics.free.clone();
     let parts: Vec<(Expr, Formula)> =
         free.iter().zip(entries).map(|(&i, &e)| (e, direction(pen, i))).collect();
-    Equation { left, relation: Formula::pair("="), right: pen.breakable(&parts) }
+    Equation { left, relation: Formula::pair("="), right: pen.breakable(&parts), sympy: None }
 }
 
 /// Rows A, b, γ; Δ and Δ°; the linear system; consistency.

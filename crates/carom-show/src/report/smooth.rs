@@ -149,6 +149,7 @@ pub fn forces(pen: &mut Pen<'_>, generalized: &[Expr]) {
                     left,
                     relation: Formula::pair("="),
                     right: Right::Matrix(rows),
+                    sympy: None,
                 };
                 pen.say(&format!("{} acts at a point:", quoted(&force.name)));
                 let equations = vec![matrix(r, list(pen, at)), matrix(f, list(pen, vector))];
@@ -259,6 +260,10 @@ pub fn equations(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
 /// `left = right` with a long left side: the left is what is broken.
 pub fn balanced(pen: &Pen<'_>, left: Expr, right: Formula) -> Vec<Equation> {
     let mut equations = pen.equation(Formula::default(), "", left);
+    // Code for `left` alone says the equation only where the right side is zero.
+    if let Some(first) = equations.first_mut().filter(|_| right.unicode != "0") {
+        first.sympy = None;
+    }
     if let Some(Equation { right: Right::Terms { unicode, latex }, .. }) = equations.first_mut()
         && let (Some(u), Some(l)) = (unicode.last_mut(), latex.last_mut())
     {
@@ -292,7 +297,12 @@ pub fn matrix(pen: &mut Pen<'_>, name: &str, entries: &[Vec<Expr>]) {
     let width: usize = (0..columns).map(|j| rows.iter().map(|r| r[j].width + 2).max().unwrap_or(0)).sum();
     if width <= WIDEST_ROW {
         let left = pen.pair(name);
-        pen.equations(vec![Equation { left, relation: Formula::pair("="), right: Right::Matrix(rows) }]);
+        pen.equations(vec![Equation {
+            left,
+            relation: Formula::pair("="),
+            right: Right::Matrix(rows),
+            sympy: None,
+        }]);
         return;
     }
     let base = pen.pair(name);
@@ -457,7 +467,12 @@ pub fn state_space(pen: &mut Pen<'_>) {
         })
         .collect();
     let left = Formula::pair(r"∂f/∂ξ|\frac{\partial f}{\partial\xi}");
-    pen.equations(vec![Equation { left, relation: Formula::pair("="), right: Right::Matrix(rows) }]);
+    pen.equations(vec![Equation {
+        left,
+        relation: Formula::pair("="),
+        right: Right::Matrix(rows),
+        sympy: None,
+    }]);
 }
 
 /// A number for reading: four decimals, none when it is whole.
