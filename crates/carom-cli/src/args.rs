@@ -45,6 +45,8 @@ pub enum Command {
     Cite(Cite),
     /// Explain a command, a key, a table, a function, a field, a reason to stop or a message
     Help(Help),
+    /// Open the studio in a browser: text, motion, plots and equations, live
+    Studio(Studio),
     /// Serve an editor: diagnostics, completion, hover, rename, over standard input and output
     #[command(
         after_help = "This is a language server: editors start it. For VS Code see editors/vscode; other editors need the command `carom lsp` for TOML files."
@@ -55,6 +57,21 @@ pub enum Command {
     /// Write the pages of the manual, for packages
     #[command(hide = true)]
     Manual(Manual),
+}
+
+/// `carom studio`
+#[derive(Args, Debug)]
+pub struct Studio {
+    /// Model file or the name of a gallery model; the page can write a file back
+    pub model: Option<String>,
+
+    /// Port to listen on, at 127.0.0.1 alone [default: a free one]
+    #[arg(long, value_name = "N")]
+    pub port: Option<u16>,
+
+    /// Only print the address
+    #[arg(long)]
+    pub no_open: bool,
 }
 
 /// `carom lsp`

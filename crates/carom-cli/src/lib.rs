@@ -22,6 +22,7 @@ mod run;
 mod schema;
 mod show;
 mod simulate;
+mod studio;
 mod summary;
 mod sweep;
 mod terminal;
@@ -86,6 +87,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Completions(args) => completions::completions(args.shell).map(|()| 0),
         Command::Manual(args) => completions::manual(&args.folder).map(|()| 0),
         Command::Gallery(g) => new::gallery(g.name.as_deref(), g.print, g.quiet).map(|()| 0),
+        Command::Studio(args) => studio::studio(&args),
         Command::Lsp(_) => carom_lsp::serve().map(|()| 0).map_err(Failure::wrong),
     }
 }

@@ -192,7 +192,7 @@ pub fn report(problems: &[Diagnostic], file: &str, quiet: bool) {
 }
 
 /// The text of a model and the name to call it by.
-fn read(model: &str) -> Result<(String, String), Failure> {
+pub fn read(model: &str) -> Result<(String, String), Failure> {
     if model == "-" {
         let mut bytes = Vec::new();
         std::io::stdin().read_to_end(&mut bytes).map_err(|e| Failure::read("standard input", &e))?;

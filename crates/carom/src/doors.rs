@@ -9,16 +9,34 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Everything that is wrong with it.
+///
+/// ```
+/// let tables = vec![("u.csv".to_owned(), "t,u\n0,0\n1,2".to_owned())];
+/// let text = "coordinates = [\"x\"]\nlagrangian = \"x'^2/2\"\n[input]\nu = { file = \"u.csv\" }\n[force.f]\ngeneralized = { x = \"u\" }";
+/// assert!(carom::doors::model(text, "m.toml", tables).is_ok());
+/// ```
 pub fn model(text: &str, file: &str, tables: Vec<(String, String)>) -> Result<Model, Error> {
     Model::parse(text, file, tables)
 }
 
 /// What its text says.
+///
+/// ```
+/// let model = carom::Model::gallery("quartic")?;
+/// assert_eq!(carom::doors::draft(&model).coordinates[0].text, "x");
+/// # Ok::<(), carom::Error>(())
+/// ```
 pub fn draft(model: &Model) -> &Draft {
     model.draft()
 }
 
 /// The checked model.
+///
+/// ```
+/// let model = carom::Model::gallery("quartic")?;
+/// assert_eq!(carom::doors::checked(&model).coordinates[0].name, "x");
+/// # Ok::<(), carom::Error>(())
+/// ```
 pub fn checked(model: &Model) -> &carom_mech::Model {
     model.checked()
 }
@@ -27,6 +45,12 @@ pub fn checked(model: &Model) -> &carom_mech::Model {
 ///
 /// # Errors
 /// When there are no equations of motion.
+///
+/// ```
+/// let model = carom::Model::gallery("quartic")?;
+/// assert!(carom::doors::derived(&model)?.forms.accelerations.is_some());
+/// # Ok::<(), carom::Error>(())
+/// ```
 pub fn derived(model: &Model) -> Result<Arc<Mechanics>, Error> {
     model.derived()
 }
@@ -35,6 +59,12 @@ pub fn derived(model: &Model) -> Result<Arc<Mechanics>, Error> {
 ///
 /// # Errors
 /// When there are none.
+///
+/// ```
+/// let model = carom::Model::gallery("quartic")?;
+/// assert_eq!(carom::doors::equations(&model)?.free, [0, 1]);
+/// # Ok::<(), carom::Error>(())
+/// ```
 pub fn equations(model: &Model) -> Result<Arc<Mechanics>, Error> {
     model.equations()
 }
@@ -43,11 +73,25 @@ pub fn equations(model: &Model) -> Result<Arc<Mechanics>, Error> {
 ///
 /// # Errors
 /// When there are none.
+///
+/// ```
+/// let model = carom::Model::gallery("double_pendulum")?;
+/// let motion = model.simulate(model.options().set("g", 1.62)?)?;
+/// assert!(carom::doors::mechanics(&motion)?.model.parameters.iter().any(|p| p.value == 1.62));
+/// # Ok::<(), carom::Error>(())
+/// ```
 pub fn mechanics(motion: &Motion) -> Result<Mechanics, Error> {
     motion.mechanics()
 }
 
 /// The motion as `carom-run` has it.
+///
+/// ```
+/// let model = carom::Model::gallery("quartic")?;
+/// let motion = model.simulate(&model.options())?;
+/// assert_eq!(carom::doors::motion(&motion).time, motion.time());
+/// # Ok::<(), carom::Error>(())
+/// ```
 pub fn motion(motion: &Motion) -> &carom_run::Motion {
     &motion.inner
 }
