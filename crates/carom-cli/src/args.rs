@@ -207,9 +207,10 @@ pub struct Run {
     #[arg(long)]
     pub json: bool,
 
-    /// Report how much the motion amplifies errors
-    #[arg(long)]
-    pub sensitivity: bool,
+    /// Report how much the motion amplifies errors; with a list, its derivatives with respect to `start`, single start values,
+    /// parameters and `restitution.WALL`
+    #[arg(long, value_name = "NAMES", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub sensitivity: Option<String>,
 
     /// Simulate N times and report the shortest times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

@@ -155,6 +155,8 @@ fn value(fields: &[Field], field: &Field) -> Value {
         Kind::Count => json!({ "type": "integer", "minimum": 0 }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Numbers => list(number()),
+        Kind::NumberRows => list(list(number())),
+        Kind::NumberTables => list(list(list(number()))),
         Kind::NumberByName(_) => by_name(number()),
         Kind::NumbersByName(_) => by_name(list(number())),
         Kind::CountByName(_) => by_name(json!({ "type": "integer", "minimum": 0 })),

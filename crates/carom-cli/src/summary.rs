@@ -33,6 +33,7 @@ pub fn summary(motion: &Motion, model: &Model, paint: Paint, width: usize) -> St
     out += &grazes(motion, model, page);
     out += &events(motion, model, page);
     out += &state(motion, model, page);
+    out += &sensitivity(motion, model, page);
     out += &audit(motion, model, page);
     out
 }
@@ -153,6 +154,42 @@ fn state(motion: &Motion, model: &Model, page: Page) -> String {
         let mut table = vec![vec!["output".to_owned(), String::new()]];
         table.extend(rows);
         let _ = write!(out, "\n{}", aligned(&table, page));
+    }
+    out
+}
+
+/// ∂ state(end)/∂θ: a line per direction, or why there is none.
+fn sensitivity(motion: &Motion, model: &Model, page: Page) -> String {
+    let Some(v) = &motion.variation else { return String::new() };
+    if let Some(lost) = &v.not_differentiable {
+        let mut whose: Vec<String> = lost.walls.iter().map(|&w| wall_name(model, w)).collect();
+        whose.extend(lost.event.and_then(|e| model.events.get(e)).map(|e| e.name.clone()));
+        let text = format!(
+            "not differentiable at t = {} ({}): {}",
+            significant(lost.time, 10),
+            [&[lost.what.name().replace('_', " ")], &whose[..]].concat().join(" "),
+            lost.what.meaning()
+        );
+        let lines = wrapped("  ", &text, page.width);
+        return lines.lines().fold(String::from("\n"), |out, line| out + &page.paint.yellow(line) + "\n");
+    }
+    let mut rows = vec![vec!["by".to_owned()]];
+    rows[0].extend(v.of.iter().map(|name| format!("d {name}")));
+    for (j, name) in v.with_respect_to.iter().enumerate() {
+        let mut row = vec![name.clone()];
+        row.extend((0..v.of.len()).map(|i| significant(v.end[(i, j)], 9)));
+        rows.push(row);
+    }
+    let mut out = format!("\n{}", aligned(&rows, page));
+    for note in &v.one_sided {
+        let walls: Vec<String> = note.walls.iter().map(|&w| wall_name(model, w)).collect();
+        let text = format!(
+            "one-sided at t = {} ({}): {}",
+            significant(note.time, 10),
+            walls.join(", "),
+            note.what.meaning()
+        );
+        out += &(wrapped("  ", &text, page.width) + "\n");
     }
     out
 }

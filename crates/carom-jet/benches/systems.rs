@@ -46,6 +46,7 @@ pub fn chain(dag: &mut Dag, n: usize) -> System {
             right_side,
             names: vec![],
             augmentation_rows: vec![],
+            definitions: vec![],
         }],
         watched: vec![gap],
         monitored: vec![],
@@ -114,7 +115,14 @@ fn constrained(
         parameters: vec![g],
         state: q.iter().chain(&v).copied().collect(),
         rate: v.iter().chain(&a).copied().collect(),
-        blocks: vec![LinearBlock { unknowns, matrix, right_side, names: vec![], augmentation_rows }],
+        blocks: vec![LinearBlock {
+            unknowns,
+            matrix,
+            right_side,
+            names: vec![],
+            augmentation_rows,
+            definitions: vec![],
+        }],
         watched: vec![gap],
         monitored: vec![],
     }

@@ -49,6 +49,8 @@ pub struct Model {
     pub view: View,
     /// Initial state.
     pub start: Start,
+    /// What the file says of it: the symbol of a position, velocity or momentum, and a formula of parameters.
+    pub start_formulas: Vec<(Expr, Expr)>,
     /// The `[run]` table.
     pub run: RunSettings,
     /// What must be in hand to make it again.

@@ -192,7 +192,7 @@ impl LaneSet {
     /// Lanes for the equations a run begins with; `None` where only single runs can do it.
     fn new(run: &Run<'_>) -> Option<LaneSet> {
         let single = run.options.method != Method::Taylor
-            || run.options.sensitivity
+            || run.tangent.is_some()
             || run.next_knot.is_some()
             || run.is_degenerate();
         if single {

@@ -15,7 +15,7 @@ use crate::contact::{SERIES_ROUNDING, leading};
 use crate::motion::{EventRecord, StopReason};
 use crate::program::Program;
 use crate::run::{Halt, Run};
-use crate::sensitivity::Cause;
+use crate::saltation::Cause;
 use crate::zeno::History;
 use crate::zero::vanishes;
 use carom_jet::{Flow, Scales, horner};
@@ -339,10 +339,12 @@ impl Run<'_> {
         match &event.action {
             Action::Record => {
                 self.record_event(e);
+                self.vary_record(e);
                 Ok(())
             }
             Action::Stop => {
                 self.record_event(e);
+                self.vary_record(e);
                 Err(Halt { reason: StopReason::StoppedByEvent, detail: Some(event.name.clone()) })
             }
             Action::Set(_) => {
@@ -353,6 +355,7 @@ impl Run<'_> {
                 let reset = self.reset(e, &values[set.0..set.1]);
                 self.record_event(e);
                 reset?;
+                let before = self.carry_over(before);
                 self.contact.history.clear();
                 self.stop_endless_resets(e)?;
                 // Those that cross here and have not fired yet come from where they came.
@@ -363,7 +366,7 @@ impl Run<'_> {
                 self.events.sides[e].sign = 0.0;
                 self.events.crossings.memory[e] = 0.0;
                 self.begin_leg(&[], &[])?;
-                self.amplify_jump(before);
+                self.finish_jump(before);
                 Ok(())
             }
         }

@@ -4,6 +4,7 @@
 //! A path is written as one would reach for it: `stop.reason`, `impacts[].time`.
 
 use crate::motion::{StopReason, Verdict};
+use crate::variation::Obstacle;
 use carom_jet::Arithmetic;
 
 /// One field.
@@ -49,6 +50,10 @@ pub enum Kind {
     Flag,
     /// A list of numbers.
     Numbers,
+    /// A list of lists of numbers, row by row.
+    NumberRows,
+    /// A list of such lists.
+    NumberTables,
     /// A number for each of what the text names.
     NumberByName(&'static str),
     /// A list of numbers for each of what the text names.
@@ -81,6 +86,8 @@ impl Kind {
             Kind::Count => "whole number".to_owned(),
             Kind::Flag => "true or false".to_owned(),
             Kind::Numbers => "list of numbers".to_owned(),
+            Kind::NumberRows => "list of rows of numbers".to_owned(),
+            Kind::NumberTables => "list of lists of rows of numbers".to_owned(),
             Kind::NumberByName(whose) => format!("number by {whose}"),
             Kind::NumbersByName(whose) => format!("list of numbers by {whose}"),
             Kind::CountByName(whose) => format!("whole number by {whose}"),
@@ -127,6 +134,16 @@ const STOPS: [&str; StopReason::ALL.len()] = {
     let mut i = 0;
     while i < names.len() {
         names[i] = StopReason::ALL[i].name();
+        i += 1;
+    }
+    names
+};
+
+const OBSTACLES: [&str; Obstacle::ALL.len()] = {
+    let mut names = [""; Obstacle::ALL.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = Obstacle::ALL[i].name();
         i += 1;
     }
     names
@@ -180,6 +197,27 @@ pub static MOTION: &[Field] = &[
     Field::new("events[].name", Kind::Text, "which event"),
     Field::new("events[].position", Kind::NumberByName("coordinate"), "q, after a reset"),
     Field::new("events[].velocity", Kind::NumberByName("coordinate"), "q', after a reset"),
+    Field::new("sensitivity", Kind::Object, "derivatives of the motion").absent("unless --sensitivity=… names something"),
+    Field::new("sensitivity.of", Kind::Texts, "rows of the matrix: free coordinates, then their velocities or momenta"),
+    Field::new("sensitivity.with_respect_to", Kind::Texts, "columns: start values, parameters, restitutions"),
+    Field::new("sensitivity.matrix", Kind::NumberRows, "∂ state(end)/∂θ at the fixed end time").null("when it does not exist"),
+    Field::new("sensitivity.impact_times", Kind::NumberRows, "∂ time/∂θ, one row per impact"),
+    Field::new("sensitivity.impulses", Kind::NumberTables, "∂ impulse/∂θ, one row per wall of each impact"),
+    Field::new("sensitivity.event_times", Kind::NumberRows, "∂ time/∂θ, one row per event"),
+    Field::new("sensitivity.contact_times", Kind::NumberRows, "∂ from/∂θ, one row per contact"),
+    Field::new("sensitivity.not_differentiable", Kind::Object, "the first instant across which there is no derivative").null("when there is none"),
+    Field::new("sensitivity.not_differentiable.what", Kind::Word(&OBSTACLES), "what happened there"),
+    Field::new("sensitivity.not_differentiable.walls", Kind::Texts, "the walls that took part"),
+    Field::new("sensitivity.not_differentiable.event", Kind::Text, "the event that took part").null("when there is none"),
+    Field::new("sensitivity.not_differentiable.time", Kind::Number, "when"),
+    Field::new("sensitivity.one_sided", Kind::Records, "instants at which derivatives are one-sided"),
+    Field::new("sensitivity.one_sided[].what", Kind::Word(&OBSTACLES), "what happened there"),
+    Field::new("sensitivity.one_sided[].walls", Kind::Texts, "the walls that took part"),
+    Field::new("sensitivity.one_sided[].event", Kind::Text, "the event that took part").null("when there is none"),
+    Field::new("sensitivity.one_sided[].time", Kind::Number, "when"),
+    Field::new("sensitivity.checks", Kind::Object, "identities of the true motion, and how well they hold"),
+    Field::new("sensitivity.checks.symplectic", Kind::Number, "largest entry of ΦᵀJΦ - J in (q, p), relative to its terms").null("unless all starts are asked for, e = 1, without rows and other forces"),
+    Field::new("sensitivity.checks.determinant", Kind::Number, "|det Φ/(Π e² det W(0)/det W(end)) - 1|").null("unless all starts are asked for, without rows and other forces"),
     Field::new("warnings", Kind::Texts, "what a reader of this result should know"),
     Field::new("audit", Kind::Object, "how well the laws were kept, and at what cost"),
     Field::new("audit.hamiltonian_drift", Kind::Number, "largest |E(t) - E(0) - ∫ power - allowed jumps|, relative to the largest |T| + |V|"),

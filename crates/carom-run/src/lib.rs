@@ -76,6 +76,8 @@ mod recorder;
 mod rewrite;
 mod room;
 mod run;
+mod saltation;
+mod saltation_law;
 mod sample;
 mod sensitivity;
 #[cfg(feature = "serde")]
@@ -87,6 +89,8 @@ mod start;
 mod step;
 mod step_event;
 pub mod switching;
+mod tangent;
+mod variation;
 mod zeno;
 mod zero;
 
@@ -98,3 +102,4 @@ pub use options::{Options, Progress, Sampling, SimulateError};
 pub use program::Program;
 pub use sample::Columns;
 pub use simulate::{Simulator, check_start, simulate, simulate_with};
+pub use variation::{Direction, JumpVariation, NotDifferentiable, Obstacle, Variation, VariationChecks};

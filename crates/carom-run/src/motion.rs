@@ -49,6 +49,8 @@ pub struct Motion {
     pub end: End,
     /// Every step, when asked for.
     pub dense: Option<crate::dense::Dense>,
+    /// Its derivatives, when asked for.
+    pub variation: Option<crate::variation::Variation>,
     /// What a user should know about this result.
     pub warnings: Vec<String>,
     /// How well the laws were kept.
@@ -66,6 +68,7 @@ impl Motion {
         self.events.clear();
         self.warnings.clear();
         self.dense = None;
+        self.variation = None;
         self.audit = Audit::default();
         self.end = End::default();
         self.stop = Stop::default();

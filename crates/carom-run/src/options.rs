@@ -1,5 +1,6 @@
 //! What a simulation is asked to do, and what it tells while doing it.
 
+use crate::variation::Direction;
 use carom_mech::model::{ImpactOrder, Method, Model, Start};
 use std::fmt;
 
@@ -26,6 +27,10 @@ pub struct Options {
     pub impact_order: ImpactOrder,
     /// Compute the amplification of errors from start to end.
     pub sensitivity: bool,
+    /// Compute the derivatives with respect to these ([`crate::Motion::variation`]).
+    pub directions: Vec<Direction>,
+    /// Keep the derivative at every sample as well.
+    pub variation_samples: bool,
     /// Keep every step, so that the motion is known at any time ([`crate::Simulator::read`]).
     pub dense: bool,
 }
@@ -53,6 +58,8 @@ impl Options {
             max_steps: model.run.max_steps,
             impact_order: model.run.impact_order,
             sensitivity: false,
+            directions: Vec::new(),
+            variation_samples: false,
             dense: false,
         }
     }

@@ -16,6 +16,7 @@ use crate::input::Curve;
 use crate::motion::Names;
 use crate::rewrite::{insert_curves, insert_signs};
 use crate::switching::Surface;
+use crate::tangent::TangentKey;
 use carom_expr::{Dag, Expr, Rational};
 use carom_jet::{CompileError, Flow, Level, LinearBlock, System, Tape};
 use carom_mech::mechanics::{Dynamics, Mechanics};
@@ -35,7 +36,7 @@ pub struct Program {
     pub(crate) provenance: Arc<Provenance>,
     pub(crate) layout: FrameLayout,
     /// What the frame evaluates.
-    values: Vec<Expr>,
+    pub(crate) values: Vec<Expr>,
     /// Workspaces to copy: a simulation changes its own.
     pub(crate) frame: Flow,
     pub(crate) outputs: Flow,
@@ -65,6 +66,8 @@ struct Legs {
     tapes: BTreeMap<LegKey, Arc<Tape>>,
     /// By leg and order.
     flows: BTreeMap<(LegKey, usize), Flow>,
+    /// Of variations.
+    tangents: BTreeMap<TangentKey, Flow>,
 }
 
 /// What distinguishes the equations of one leg from those of another.
@@ -166,6 +169,7 @@ impl Program {
             dag: mechanics.model.dag.clone(),
             tapes: BTreeMap::new(),
             flows: BTreeMap::new(),
+            tangents: BTreeMap::new(),
         });
         Ok(Program {
             layout,
@@ -213,7 +217,9 @@ impl Program {
         for flow in [&mut self.frame, &mut self.outputs, &mut self.settings] {
             *flow = flow.clone().with(level);
         }
-        self.legs.get_mut().unwrap_or_else(PoisonError::into_inner).flows.clear();
+        let legs = self.legs.get_mut().unwrap_or_else(PoisonError::into_inner);
+        legs.flows.clear();
+        legs.tangents.clear();
         self.held.iter_mut().flatten().for_each(|held| held.set_level(level));
     }
 
@@ -290,6 +296,26 @@ impl Program {
         Ok(tape)
     }
 
+    /// Works on the expressions that equations are made of.
+    pub(crate) fn with_dag<T>(&self, work: impl FnOnce(&mut Dag) -> T) -> T {
+        work(&mut self.legs.lock().unwrap_or_else(PoisonError::into_inner).dag)
+    }
+
+    /// A copy of the workspace for these variations, made on first use.
+    pub(crate) fn kept_tangent(
+        &self,
+        key: &TangentKey,
+        make: impl FnOnce(&mut Dag) -> Result<Flow, CompileError>,
+    ) -> Result<Flow, CompileError> {
+        let mut legs = self.legs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(flow) = legs.tangents.get(key) {
+            return Ok(flow.clone());
+        }
+        let flow = make(&mut legs.dag)?;
+        legs.tangents.insert(key.clone(), flow.clone());
+        Ok(flow)
+    }
+
     /// The equations compiled so far, those of every contact met included, for the engine itself.
     pub fn tapes(&self) -> Vec<Arc<Tape>> {
         let legs = self.legs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -297,7 +323,7 @@ impl Program {
         legs.tapes.values().cloned().chain(held).collect()
     }
 
-    fn system(&self, dag: &mut Dag, key: &LegKey) -> Result<System, CompileError> {
+    pub(crate) fn system(&self, dag: &mut Dag, key: &LegKey) -> Result<System, CompileError> {
         let m = &self.mechanics;
         let n = self.size();
         let accelerations: Vec<Expr> = m.free.iter().map(|&i| m.model.coordinates[i].acceleration).collect();
@@ -442,7 +468,7 @@ impl Program {
         let blocks = if unknowns.is_empty() {
             vec![]
         } else {
-            vec![LinearBlock { unknowns, matrix, right_side, names, augmentation_rows }]
+            vec![LinearBlock { unknowns, matrix, right_side, names, augmentation_rows, definitions: vec![] }]
         };
         let parameters = self.parameters.iter().copied().filter(|p| !signs.contains(p)).collect();
         let monitored = self.layout.monitored(m.walls.len(), !key.closed.is_empty());

@@ -123,7 +123,8 @@ pub(crate) struct Run<'p> {
     pub smooth_steps: u32,
     /// What is known about the rank of the constraint rows.
     pub rank: crate::rank_loss::RankWatch,
-    pub amplifier: Option<crate::sensitivity::Amplifier>,
+    /// The first variation, if it is wanted.
+    pub tangent: Option<Box<crate::sensitivity::Tangent>>,
     /// What is known of the next step.
     pub series: Series,
     /// Passes in a row without any advance of time.

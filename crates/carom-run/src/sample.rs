@@ -168,6 +168,7 @@ impl Run<'_> {
             if s > 0.0 {
                 self.state_within(s, &mut state);
             }
+            self.sample_variation(place, Some(s));
             self.take(Time::new(t), place, state, s);
         }
     }
@@ -180,6 +181,7 @@ impl Run<'_> {
             }
             self.recorder.sampler.next += 1;
             let state = self.state.clone();
+            self.sample_variation(place, None);
             self.take(Time::new(t), place, state, self.last_step);
         }
     }

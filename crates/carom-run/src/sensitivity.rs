@@ -1,239 +1,682 @@
-//! Amplification of errors: the norm of Φ = ∂state(end)/∂state(start).
-//!
-//! Φ is the product of the derivatives of all steps (central differences of the step's own series: mild over one step,
-//! so nine digits survive) and of all jumps. A jump at g(x, t) = 0 with reset x⁺ = R(x⁻, t) contributes the saltation
-//! matrix
+//! The first variation of a run: δẋ = f_x δx + f_θ δθ along every step, started and projected as the state itself.
 //!
 //! ```text
-//! Ξ = D_x R + (f⁺ − D_x R f⁻ − D_t R) D_x g / (D_t g + D_x g f⁻)
+//! start    δx₀ = ∂x₀/∂θ, then onto the constraints: [W Aᵀ; A 0][δ; ν] = [0; −(A δq + c_θ δθ)], the same for rates
+//! step     one more jet per direction (`tangent.rs`), evaluated where the step ends
+//! jump     `saltation.rs`
 //! ```
+//!
+//! Steps are those of the motion, which does not know of its variation. The norm of Φ = ∂state(end)/∂state(start) is the
+//! amplification of errors.
 
-use crate::program::LegKey;
-use crate::run::Run;
-use carom_jet::dense::{Matrix, dot};
+use crate::SimulateError;
+use crate::options::Options;
+use crate::program::{LegKey, Program};
+use crate::run::{Run, refuse};
+use crate::tangent::{DifferentialLayout, Moved, TangentKey};
+use crate::variation::{Direction, NotDifferentiable, Obstacle, Variation, VariationChecks};
+use carom_jet::dense::{Factored, Matrix, dot};
 use carom_jet::{Flow, Time};
+use carom_mech::model::RowKind;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// Relative step of the differences: the cube root of rounding.
-const DIFFERENCE: f64 = 6e-6;
-/// Φ is rescaled beyond this, so that it never overflows.
-const LARGE: f64 = 1e100;
+/// The truncation of a variation is that of the motion times the order: a few orders more make up for it.
+const MORE_ORDERS: usize = 2;
+/// Directions that share a tape: two vectors of eight in small systems.
+const TOGETHER: usize = 16;
+/// The same in large systems, whose tapes are long enough with eight.
+const TOGETHER_IF_LARGE: usize = 8;
+/// From so many free coordinates on a system is large.
+const LARGE: usize = 6;
+/// Power iterations for a norm: each gains at least the square of the ratio of singular values.
+const ITERATIONS: usize = 200;
 
-/// The product of step and jump derivatives so far.
+/// A direction in the space of parameters.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seed {
+    /// Per parameter of the model: how much it moves.
+    pub parameters: Vec<f64>,
+    /// The wall whose restitution moves by itself.
+    pub restitution: Option<usize>,
+}
+
+/// Tapes of the variations during one kind of leg.
 #[derive(Clone, Debug)]
-pub(crate) struct Amplifier {
-    product: Matrix,
-    /// ln of what was scaled out.
-    scaled_out: f64,
-    flows: BTreeMap<LegKey, Flow>,
+struct TangentSpace {
+    flow: Flow,
+    directions: Range<usize>,
+    parameters: Vec<f64>,
 }
 
-impl Amplifier {
-    fn apply(&mut self, factor: &Matrix) {
-        let n = factor.rows;
-        let mut new = Matrix::zeros(n, n);
-        for i in 0..n {
-            for j in 0..n {
-                new[(i, j)] = (0..n).map(|k| factor[(i, k)] * self.product[(k, j)]).sum();
-            }
-        }
-        let size = new.entries.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        if size > LARGE {
-            new.entries.iter_mut().for_each(|x| *x /= size);
-            self.scaled_out += size.ln();
-        }
-        self.product = new;
+/// The variation so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Tangent {
+    pub seeds: Vec<Seed>,
+    /// δx per direction.
+    pub columns: Vec<Vec<f64>>,
+    spaces: BTreeMap<LegKey, Vec<TangentSpace>>,
+    differential: Flow,
+    pub layout: DifferentialLayout,
+    pub result: Variation,
+    /// Samples with their place in the request.
+    samples: Vec<(usize, Matrix)>,
+    keeps_samples: bool,
+    /// Only the norm was asked for.
+    norm_only: bool,
+    /// ln Π e² over the impacts so far; `None` when an impact was not of one wall.
+    pub log_factor: Option<f64>,
+    /// ln |det W| at the start.
+    log_mass: f64,
+    /// δp at the start, per direction.
+    momenta: Vec<Vec<f64>>,
+    parameters: Vec<f64>,
+    /// ∂t_Z/∂θ of every series of impacts that came to its end, with its wall.
+    pub series: Vec<(usize, Vec<f64>)>,
+}
+
+impl Tangent {
+    /// The columns as a matrix.
+    pub fn matrix(&self) -> Matrix {
+        matrix_of(&self.columns)
     }
 
-    /// The spectral norm, by power iteration on ΦᵀΦ.
-    fn norm(&self) -> f64 {
-        let n = self.product.columns;
-        let mut x: Vec<f64> = (0..n).map(|i| 1.0 + 0.1 * i as f64).collect();
-        let mut norm = 0.0;
-        for _ in 0..200 {
-            let length = dot(&x, &x).sqrt();
-            if length == 0.0 || !length.is_finite() {
-                break;
-            }
-            x.iter_mut().for_each(|v| *v /= length);
-            let y = self.product.times(&x);
-            norm = dot(&y, &y).sqrt();
-            x = self.product.transposed_times(&y);
-        }
-        norm * self.scaled_out.exp()
+    /// Is there still a derivative?
+    pub fn exists(&self) -> bool {
+        self.result.not_differentiable.is_none()
     }
 }
 
-/// What is needed of the instant before a jump.
-pub(crate) struct Before {
-    state: Vec<f64>,
-    /// f⁻
-    rate: Vec<f64>,
-    /// D_x g, and D_t g + D_x g f⁻.
-    gradient: Vec<f64>,
-    crossing_rate: f64,
-    /// D_x R and D_t R.
-    reset: Matrix,
-    reset_rate: Vec<f64>,
+pub(crate) fn matrix_of(columns: &[Vec<f64>]) -> Matrix {
+    let rows = columns.first().map_or(0, Vec::len);
+    let mut m = Matrix::zeros(rows, columns.len());
+    for (j, column) in columns.iter().enumerate() {
+        for (i, x) in column.iter().enumerate() {
+            m[(i, j)] = *x;
+        }
+    }
+    m
 }
 
-/// What causes a jump.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Cause {
-    /// The gap of a wall reached zero.
-    Wall(usize),
-    /// An event with a reset map fired.
-    Event(usize),
-    /// A switching surface is crossed: the state is continuous, its rate is not.
-    Surface(usize),
+/// What was asked for, if anything.
+fn wanted(program: &Program, options: &Options) -> Result<Option<(Vec<Direction>, bool)>, SimulateError> {
+    let m = &program.mechanics;
+    if options.directions.is_empty() {
+        return Ok(options.sensitivity.then(|| (Direction::starts(m), true)));
+    }
+    for &direction in &options.directions {
+        let known = match direction {
+            Direction::Coordinate(i) | Direction::Velocity(i) => m.free.contains(&i),
+            Direction::Parameter(i) => i < m.model.parameters.len(),
+            Direction::Restitution(w) => w < m.walls.len(),
+        };
+        if !known {
+            return Err(refuse(format!(
+                "there is no {direction:?} to differentiate by: driven coordinates have no start, and indices count from 0"
+            )));
+        }
+    }
+    Ok(Some((options.directions.clone(), false)))
 }
 
 impl Run<'_> {
-    /// Starts with Φ = 1 when it was asked for.
-    pub fn begin_amplification(&mut self) {
-        if self.options.sensitivity {
-            let n = 2 * self.size();
-            let mut product = Matrix::zeros(n, n);
-            (0..n).for_each(|i| product[(i, i)] = 1.0);
-            self.amplifier = Some(Amplifier { product, scaled_out: 0.0, flows: BTreeMap::new() });
+    /// Starts the variation when it was asked for. Needs the frame at the completed start.
+    pub fn begin_variation(&mut self) -> Result<(), SimulateError> {
+        self.tangent = None;
+        let Some((directions, norm_only)) = wanted(self.program, &self.options)? else { return Ok(()) };
+        let (differential, layout) = self
+            .program
+            .differential_workspace()
+            .map_err(|e| SimulateError::Compile(format!("the derivatives cannot be compiled: {e}")))?;
+        let seeds: Vec<Seed> = directions.iter().map(|&d| self.seed(d)).collect();
+        let columns: Vec<Vec<f64>> =
+            directions.iter().zip(&seeds).map(|(&d, seed)| self.start_column(d, seed)).collect();
+        let nothing = Matrix::zeros(0, 0);
+        let mechanics = &self.program.mechanics;
+        let result = Variation {
+            with_respect_to: directions.iter().map(|d| d.name(mechanics)).collect(),
+            of: Direction::starts(mechanics).into_iter().map(|d| d.name(mechanics)).collect(),
+            directions,
+            start: nothing.clone(),
+            end: nothing,
+            samples: Vec::new(),
+            impacts: Vec::new(),
+            events: Vec::new(),
+            contacts: Vec::new(),
+            not_differentiable: None,
+            one_sided: Vec::new(),
+            checks: VariationChecks::default(),
+        };
+        self.tangent = Some(Box::new(Tangent {
+            seeds,
+            columns,
+            spaces: BTreeMap::new(),
+            differential,
+            layout,
+            result,
+            samples: Vec::new(),
+            keeps_samples: self.options.variation_samples && !norm_only,
+            norm_only,
+            log_factor: Some(0.0),
+            log_mass: 0.0,
+            momenta: Vec::new(),
+            parameters: Vec::new(),
+            series: Vec::new(),
+        }));
+        self.complete_start_columns();
+        let log_mass = self.log_of_mass();
+        let all: Vec<Vec<f64>> = (0..self.directions()).map(|d| self.differential_of_column(d)).collect();
+        let n = self.size();
+        if let Some(tangent) = &mut self.tangent {
+            tangent.log_mass = log_mass;
+            let at = tangent.layout.momentum;
+            tangent.momenta = all.iter().map(|values| values[at..at + n].to_vec()).collect();
+            tangent.result.start = tangent.matrix();
         }
+        Ok(())
     }
 
-    /// A second workspace of the present leg, so that the series of the step are not disturbed.
-    fn with_spare_flow<T>(&mut self, f: impl FnOnce(&mut Flow) -> T) -> Option<T> {
-        let mut amplifier = self.amplifier.take()?;
-        // Signs and pieces of table inputs may have changed: a copy of the leg's own workspace has them all.
-        let mut flow = amplifier.flows.remove(&self.key).unwrap_or_else(|| self.flow().clone());
-        if !self.program.surfaces.is_empty() || !self.program.curves.is_empty() {
-            flow = self.flow().clone();
+    /// How parameters move in a direction: one by itself, others by the formulas that contain it.
+    fn seed(&self, direction: Direction) -> Seed {
+        let model = &self.program.mechanics.model;
+        let mut seed = Seed { parameters: vec![0.0; model.parameters.len()], restitution: None };
+        match direction {
+            Direction::Parameter(i) => {
+                seed.parameters[i] = 1.0;
+                self.follow_formulas(&mut seed.parameters, i);
+            }
+            Direction::Restitution(w) => seed.restitution = Some(w),
+            Direction::Coordinate(_) | Direction::Velocity(_) => {}
         }
-        flow.set_unit(self.unit);
-        let value = f(&mut flow);
-        amplifier.flows.insert(self.key.clone(), flow);
-        self.amplifier = Some(amplifier);
-        Some(value)
+        seed
     }
 
-    /// Multiplies by the derivative of a step of length h from the present state.
-    pub fn amplify_step(&mut self, h: f64) {
-        if self.amplifier.is_none() || h == 0.0 {
+    /// dp_j = Σ_k ∂formula_j/∂p_k dp_k, in the order in which formulas follow from each other.
+    fn follow_formulas(&self, moved: &mut [f64], origin: usize) {
+        let model = &self.program.mechanics.model;
+        let values = &self.options.parameters;
+        let value_of =
+            |name: &str| model.parameters.iter().position(|p| p.name == name).map_or(f64::NAN, |j| values[j]);
+        self.program.with_dag(|dag| {
+            let names = |dag: &carom_expr::Dag, s| dag.symbol_name(s).to_owned();
+            // A parameter that was given another value than its formula's is a number.
+            let follows: Vec<bool> = model
+                .parameters
+                .iter()
+                .zip(values)
+                .enumerate()
+                .map(|(j, (p, &value))| {
+                    j != origin && dag.evaluate(p.formula, |s| value_of(&names(dag, s))) == value
+                })
+                .collect();
+            // At most as many rounds as formulas are nested.
+            for _ in 0..model.parameters.len() {
+                let mut changed = false;
+                for (j, p) in model.parameters.iter().enumerate().filter(|(j, _)| follows[*j]) {
+                    let mut sum = 0.0;
+                    for (k, other) in model.parameters.iter().enumerate() {
+                        if moved[k] != 0.0 && dag.contains(p.formula, other.symbol) {
+                            let slope = dag.derivative(p.formula, other.symbol);
+                            sum += dag.evaluate(slope, |s| value_of(&names(dag, s))) * moved[k];
+                        }
+                    }
+                    changed |= moved[j] != sum;
+                    moved[j] = sum;
+                }
+                if !changed {
+                    break;
+                }
+            }
+        });
+    }
+
+    /// ∂x₀/∂θ as the start is given: a value by itself, or by the formula that gave it.
+    fn start_column(&self, direction: Direction, seed: &Seed) -> Vec<f64> {
+        let (n, m) = (self.size(), &self.program.mechanics);
+        let mut column = vec![0.0; 2 * n];
+        let place = |i: usize| m.free.iter().position(|&f| f == i);
+        match direction {
+            Direction::Coordinate(i) => place(i).into_iter().for_each(|k| column[k] = 1.0),
+            Direction::Velocity(i) => place(i).into_iter().for_each(|k| column[n + k] = 1.0),
+            Direction::Restitution(_) => {}
+            Direction::Parameter(_) => {
+                let value_of = |name: &str| self.parameter_value(name);
+                for &(symbol, formula) in &m.model.start_formulas {
+                    let Some(k) = self.program.state[..2 * n].iter().position(|&x| x == symbol) else {
+                        continue;
+                    };
+                    self.program.with_dag(|dag| {
+                        let names = |dag: &carom_expr::Dag, s| dag.symbol_name(s).to_owned();
+                        // A start that was given another value than the formula's is a number.
+                        if dag.evaluate(formula, |s| value_of(&names(dag, s))) != self.given_start(k) {
+                            return;
+                        }
+                        for (p, moved) in m.model.parameters.iter().zip(&seed.parameters) {
+                            if *moved != 0.0 && dag.contains(formula, p.symbol) {
+                                let slope = dag.derivative(formula, p.symbol);
+                                column[k] += dag.evaluate(slope, |s| value_of(&names(dag, s))) * moved;
+                            }
+                        }
+                    });
+                }
+            }
+        }
+        column
+    }
+
+    /// The value of a parameter in this run.
+    fn parameter_value(&self, name: &str) -> f64 {
+        let parameters = &self.program.mechanics.model.parameters;
+        let place = parameters.iter().position(|p| p.name == name);
+        place.map_or(f64::NAN, |j| self.options.parameters[j])
+    }
+
+    /// The start value of state variable k as it was given; 0 if it was not.
+    fn given_start(&self, k: usize) -> f64 {
+        let (n, start) = (self.size(), &self.options.start);
+        let i = self.program.mechanics.free[k % n];
+        let list = match (k < n, self.is_hamiltonian()) {
+            (true, _) => &start.position,
+            (false, true) => &start.momentum,
+            (false, false) => &start.velocity,
+        };
+        list.get(i).copied().flatten().unwrap_or(0.0)
+    }
+
+    // ---- constraints ---------------------------------------------------------------------------------------
+
+    /// What the start completes and projects moves with what was given.
+    fn complete_start_columns(&mut self) {
+        if !self.is_constrained() || self.tangent.is_none() {
             return;
         }
-        let (time, state, n) = (self.time, self.state.clone(), 2 * self.size());
-        let derivative = self.with_spare_flow(|flow| {
-            differentiate(&state, n, n, |x| {
-                flow.jet(time, x).ok()?;
-                let mut end = x.to_vec();
-                flow.state_at(h, &mut end);
-                Some(end)
+        let (n, m) = (self.size(), &self.program.mechanics);
+        let start = &self.options.start;
+        let rates = if self.is_hamiltonian() { &start.momentum } else { &start.velocity };
+        let given = |list: &[Option<f64>], i: usize| list.get(i).copied().flatten().is_some();
+        let free: Vec<usize> = (0..2 * n)
+            .filter(|&k| {
+                let i = m.free[k % n];
+                if k < n { !given(&start.position, i) } else { !given(rates, i) }
             })
-        });
-        if let (Some(Some(d)), Some(amplifier)) = (derivative, &mut self.amplifier) {
-            amplifier.apply(&d);
+            .collect();
+        if self.is_degenerate() {
+            self.lose(Obstacle::Degenerate, &[], None);
+            return;
+        }
+        if !free.is_empty() {
+            // Positions first: the rates of rows depend on them.
+            for pass in [false, true] {
+                self.solve_missing_columns(&free, pass);
+            }
+        }
+        self.project_columns();
+    }
+
+    /// The variations of start values that were not given, smallest change.
+    fn solve_missing_columns(&mut self, free: &[usize], rates: bool) {
+        let (n, rows) = (self.size(), self.frame.rows());
+        let inverse = self.is_hamiltonian().then(|| self.frame.mass());
+        let free: Vec<usize> = free.iter().copied().filter(|&k| (k >= n) == rates).collect();
+        let slope = |i: usize, k: usize| match (&inverse, rates) {
+            (Some(h), true) => (0..n).map(|j| rows[(i, j)] * h[(j, k % n)]).sum(),
+            _ => rows[(i, k % n)],
+        };
+        let holonomic = |i: usize| self.program.mechanics.rows[i].kind == RowKind::Holonomic;
+        let used: Vec<usize> = (0..rows.rows)
+            .filter(|&i| (rates || holonomic(i)) && free.iter().any(|&k| slope(i, k) != 0.0))
+            .collect();
+        let mut part = Matrix::zeros(used.len(), free.len());
+        for (a, &i) in used.iter().enumerate() {
+            for (b, &k) in free.iter().enumerate() {
+                part[(a, b)] = slope(i, k);
+            }
+        }
+        let factored = Factored::new(&part);
+        for d in 0..self.directions() {
+            let values = self.differential_of_column(d);
+            let Some(tangent) = &mut self.tangent else { return };
+            let at = if rates { tangent.layout.row_rate } else { tangent.layout.row_position };
+            let target: Vec<f64> = used.iter().map(|&i| -values[at + i]).collect();
+            for (&k, x) in free.iter().zip(factored.solve(&target)) {
+                tangent.columns[d][k] += x;
+            }
         }
     }
 
-    /// Everything about the instant before a jump, if the amplification is wanted.
-    pub fn before_jump(&mut self, cause: Cause) -> Option<Before> {
-        self.amplifier.as_ref()?;
-        let (time, state, n) = (self.time, self.state.clone(), 2 * self.size());
-        let watched = self.program.watched(&self.key);
-        let which = match cause {
-            Cause::Wall(w) => watched.gap + w,
-            Cause::Event(e) => watched.event + e,
-            Cause::Surface(s) => watched.surface + s,
-        };
-        let (rate, crossing_rate, gradient) = self.with_spare_flow(|flow| {
-            flow.jet(time, &state).ok()?;
-            let rate: Vec<f64> = (0..n).map(|i| flow.rate(i)).collect();
-            let crossing = flow.watched(which)[1] / flow.unit();
-            let gradient = differentiate(&state, n, 1, |x| {
-                flow.evaluate(time, x).ok()?;
-                Some(vec![flow.watched(which)[0]])
-            })?;
-            Some((rate, crossing, gradient.entries))
-        })??;
-        let reset = differentiate(&state, n, n, |x| self.reset_of(cause, time, x))?;
-        let step = DIFFERENCE * time.value().abs().max(1.0);
-        let (plus, minus) =
-            (self.reset_of(cause, time.plus(step), &state)?, self.reset_of(cause, time.plus(-step), &state)?);
-        let reset_rate = plus.iter().zip(&minus).take(n).map(|(a, b)| (a - b) / (2.0 * step)).collect();
+    /// Brings the variation back onto the tangent of rows and closed walls, along with the state.
+    pub fn project_columns(&mut self) {
+        if self.tangent.as_ref().is_none_or(|t| !t.exists()) || self.is_degenerate() {
+            return;
+        }
         self.evaluate_frame();
-        Some(Before { state, rate, gradient, crossing_rate, reset, reset_rate })
+        let (n, m) = (self.size(), self.frame.layout.rows);
+        let closed: Vec<usize> =
+            (0..self.contact.walls.len()).filter(|&w| self.contact.walls[w].closed).collect();
+        let (metric, all) = self.frame.metric_with(&closed);
+        for d in 0..self.directions() {
+            for rates in [false, true] {
+                let values = self.differential_of_column(d);
+                let hamiltonian = self.is_hamiltonian();
+                let Some(tangent) = &mut self.tangent else { return };
+                let l = &tangent.layout;
+                let (row, wall) = if rates { (l.row_rate, l.gap_rate) } else { (l.row_position, l.gap) };
+                let target: Vec<f64> = (0..m)
+                    .map(|r| -values[row + r])
+                    .chain(closed.iter().map(|&w| -values[wall + w]))
+                    .collect();
+                let (shift, y) = metric.solve(&vec![0.0; n], &target);
+                let column = &mut tangent.columns[d];
+                if rates && hamiltonian {
+                    let momentum = all.transposed_times(&y);
+                    column[n..].iter_mut().zip(&momentum).for_each(|(x, p)| *x -= p);
+                } else {
+                    let first = if rates { n } else { 0 };
+                    column[first..first + n].iter_mut().zip(&shift).for_each(|(x, s)| *x += s);
+                }
+            }
+        }
     }
 
-    /// R(x, t): the state after, with nothing recorded.
-    fn reset_of(&mut self, cause: Cause, time: Time, state: &[f64]) -> Option<Vec<f64>> {
-        let kept = (self.time, self.state.clone());
-        (self.time, self.state) = (time, state.to_vec());
-        let after = match cause {
-            Cause::Surface(_) => Some(self.state.clone()),
-            Cause::Wall(w) => self.apply_impact_unrecorded(w),
-            Cause::Event(e) => {
-                let values = self.event_values();
-                let (_, range) = self.event_slots(e);
-                let set = &self.program.mechanics.events[e].set;
-                for (&(symbol, _), &value) in set.iter().zip(&values[range.0..range.1]) {
-                    if let Some(k) = self.program.state.iter().position(|&x| x == symbol) {
-                        self.state[k] = value;
+    // ---- differentials -----------------------------------------------------------------------------------------
+
+    /// Number of directions.
+    pub fn directions(&self) -> usize {
+        self.tangent.as_ref().map_or(0, |t| t.columns.len())
+    }
+
+    /// The differentials of what the laws need at (time, state), along (ξ, ξ_t) and a seed of parameters.
+    pub fn differential_at(
+        &mut self,
+        time: Time,
+        state: &[f64],
+        along: &[f64],
+        along_time: f64,
+        seed: &[f64],
+    ) -> Vec<f64> {
+        let Some(tangent) = &mut self.tangent else { return Vec::new() };
+        if tangent.parameters != self.parameters {
+            tangent.parameters.clone_from(&self.parameters);
+            tangent.differential.set_parameters(&self.parameters);
+        }
+        let mut inputs = state.to_vec();
+        inputs.extend_from_slice(along);
+        inputs.push(along_time);
+        inputs.extend_from_slice(seed);
+        // No blocks, so nothing can be singular.
+        let _ = tangent.differential.evaluate(time, &inputs);
+        let count = tangent.differential.tape().watched_count();
+        (0..count).map(|i| tangent.differential.watched(i)[0]).collect()
+    }
+
+    /// The differentials at the present state along column d, at fixed time.
+    pub fn differential_of_column(&mut self, d: usize) -> Vec<f64> {
+        let Some(tangent) = &self.tangent else { return Vec::new() };
+        let (column, seed) = (tangent.columns[d].clone(), tangent.seeds[d].parameters.clone());
+        let (time, state) = (self.time, self.state.clone());
+        self.differential_at(time, &state, &column, 0.0, &seed)
+    }
+
+    /// There is no derivative across this instant.
+    pub fn lose(&mut self, what: Obstacle, walls: &[usize], event: Option<usize>) {
+        let time = self.time.value();
+        if let Some(tangent) = &mut self.tangent
+            && tangent.exists()
+        {
+            tangent.result.not_differentiable =
+                Some(NotDifferentiable { what, walls: walls.to_vec(), event, time });
+            tangent.columns.iter_mut().flatten().for_each(|x| *x = f64::NAN);
+        }
+    }
+
+    /// Derivatives across this instant are one-sided.
+    pub fn note_one_sided(&mut self, what: Obstacle, walls: &[usize]) {
+        let time = self.time.value();
+        if let Some(tangent) = &mut self.tangent
+            && tangent.exists()
+        {
+            let note = NotDifferentiable { what, walls: walls.to_vec(), event: None, time };
+            tangent.result.one_sided.push(note);
+        }
+    }
+
+    // ---- steps -------------------------------------------------------------------------------------------------
+
+    /// Makes the tapes of the present leg ready.
+    fn prepare_tangent(&mut self) -> bool {
+        let usual = std::ptr::eq(self.program, self.base);
+        let Some(tangent) = &self.tangent else { return false };
+        if !tangent.exists() {
+            return false;
+        }
+        if !usual {
+            self.lose(Obstacle::Degenerate, &[], None);
+            return false;
+        }
+        let Some(tangent) = &self.tangent else { return false };
+        let base = self.leg_parameters();
+        if !tangent.spaces.contains_key(&self.key) {
+            let together = if self.size() < LARGE { TOGETHER } else { TOGETHER_IF_LARGE };
+            let mut spaces = Vec::new();
+            for first in (0..tangent.seeds.len()).step_by(together) {
+                let directions = first..tangent.seeds.len().min(first + together);
+                let moved = tangent.seeds[directions.clone()].iter().map(moved_parameters).collect();
+                let order = self.taylor.order + MORE_ORDERS;
+                let key = TangentKey { leg: self.key.clone(), order, directions: moved };
+                match self.program.tangent_workspace(&key) {
+                    Ok(flow) => spaces.push(TangentSpace { flow, directions, parameters: Vec::new() }),
+                    Err(_) => {
+                        self.lose(Obstacle::Degenerate, &[], None);
+                        return false;
                     }
                 }
-                Some(self.state.clone())
             }
-        };
-        (self.time, self.state) = kept;
-        self.evaluate_frame();
-        after
+            let key = self.key.clone();
+            if let Some(tangent) = &mut self.tangent {
+                tangent.spaces.insert(key, spaces);
+            }
+        }
+        let Some(tangent) = &mut self.tangent else { return false };
+        let seeds = &tangent.seeds;
+        let Some(spaces) = tangent.spaces.get_mut(&self.key) else { return false };
+        for space in spaces {
+            let mut parameters = base.clone();
+            for seed in &seeds[space.directions.clone()] {
+                let moved = seed.parameters.iter().filter(|x| **x != 0.0 && **x != 1.0);
+                parameters.extend(moved);
+            }
+            if space.parameters != parameters {
+                space.flow.set_parameters(&parameters);
+                space.parameters = parameters;
+            }
+        }
+        true
     }
 
-    /// The law at a nearby state, all else left as it was.
-    fn apply_impact_unrecorded(&mut self, wall: usize) -> Option<Vec<f64>> {
-        let kept = (
-            self.contact.walls.clone(),
-            self.audit.expected_energy,
-            self.recorder.motion.audit.clone(),
-            self.recorder.motion.impacts.len(),
-            self.recorder.motion.warnings.len(),
-            self.recorder.warned.clone(),
-        );
-        let counted = (self.recorder.impact_count, self.contact.last_hit.clone());
-        self.evaluate_frame();
-        let walls = self.touched(&[wall]);
-        let result = self.apply_law(&walls);
-        let after = self.state.clone();
-        self.recorder.motion.impacts.truncate(kept.3);
-        self.recorder.motion.warnings.truncate(kept.4);
-        (self.recorder.impact_count, self.contact.last_hit) = counted;
-        (self.contact.walls, self.audit.expected_energy, self.recorder.motion.audit, self.recorder.warned) =
-            (kept.0, kept.1, kept.2, kept.5);
-        result.ok().map(|()| after)
-    }
-
-    /// Multiplies by the saltation matrix, now that the leg after the jump has begun.
-    pub fn amplify_jump(&mut self, before: Option<Before>) {
-        let Some(before) = before else { return };
-        let n = before.rate.len();
-        if before.crossing_rate == 0.0 || before.state.len() < n {
+    /// The series of the variation around the present state.
+    pub fn expand_variation(&mut self) {
+        if !self.prepare_tangent() {
             return;
         }
-        let after: Vec<f64> = (0..n).map(|i| self.flow().rate(i)).collect();
-        let carried = before.reset.times(&before.rate);
-        let mut salt = before.reset.clone();
-        for i in 0..n {
-            let excess = after[i] - carried[i] - before.reset_rate[i];
-            for j in 0..n {
-                salt[(i, j)] += excess * before.gradient[j] / before.crossing_rate;
+        if self.rank.passage.is_some() {
+            self.lose(Obstacle::RankLoss, &[], None);
+            return;
+        }
+        let n = self.size();
+        let (time, unit, key) = (self.time, self.unit, self.key.clone());
+        let Some(tangent) = &mut self.tangent else { return };
+        let mut fine = true;
+        for space in tangent.spaces.get_mut(&key).into_iter().flatten() {
+            let mut state = self.state[..2 * n].to_vec();
+            tangent.columns[space.directions.clone()].iter().for_each(|c| state.extend(c));
+            space.flow.set_unit(unit);
+            fine &= space.flow.jet(time, &state).is_ok();
+        }
+        if !fine {
+            self.lose(Obstacle::RankLoss, &[], None);
+        }
+    }
+
+    /// The columns s units into the step whose series are at hand.
+    fn columns_within(&self, s: f64) -> Option<Vec<Vec<f64>>> {
+        let tangent = self.tangent.as_ref().filter(|t| t.exists())?;
+        let size = 2 * self.size();
+        let mut columns = Vec::with_capacity(tangent.columns.len());
+        for space in tangent.spaces.get(&self.key)? {
+            let mut end = vec![0.0; size * (1 + space.directions.len())];
+            space.flow.state_at(s, &mut end);
+            columns.extend(end[size..].chunks(size).map(<[f64]>::to_vec));
+        }
+        Some(columns)
+    }
+
+    /// Moves the variation to h units into the step.
+    pub fn advance_variation(&mut self, h: f64) {
+        if h == 0.0 {
+            return;
+        }
+        if let Some(columns) = self.columns_within(h)
+            && let Some(tangent) = &mut self.tangent
+        {
+            tangent.columns = columns;
+        }
+    }
+
+    /// ẋ at a state of the present instant, by the equations of the present leg. The series of the variation are lost.
+    pub fn rate_at(&mut self, state: &[f64]) -> Option<Vec<f64>> {
+        if !self.prepare_tangent() {
+            return None;
+        }
+        let n = self.size();
+        let tangent = self.tangent.as_mut()?;
+        let space = tangent.spaces.get_mut(&self.key)?.first_mut()?;
+        let mut state = state[..2 * n].to_vec();
+        state.resize(2 * n * (1 + space.directions.len()), 0.0);
+        space.flow.evaluate(self.time, &state).ok()?;
+        Some((0..2 * n).map(|i| space.flow.rate(i)).collect())
+    }
+
+    /// Keeps the variation at a sample: s units into the step, or now.
+    pub fn sample_variation(&mut self, place: usize, s: Option<f64>) {
+        if self.tangent.as_ref().is_none_or(|t| !t.keeps_samples) {
+            return;
+        }
+        let within = s.filter(|s| *s > 0.0).and_then(|s| self.columns_within(s));
+        if let Some(tangent) = &mut self.tangent {
+            let columns = within.as_ref().unwrap_or(&tangent.columns);
+            tangent.samples.push((place, matrix_of(columns)));
+        }
+    }
+
+    // ---- the end -------------------------------------------------------------------------------------------------
+
+    fn log_of_mass(&self) -> f64 {
+        log_determinant(&self.frame.mass()) * if self.frame.layout.inverse { -1.0 } else { 1.0 }
+    }
+
+    /// Delivers the variation, or its norm.
+    pub fn finish_variation(&mut self) {
+        let Some(tangent) = &self.tangent else { return };
+        let (end, wanted) = (tangent.matrix(), !tangent.norm_only);
+        let checks = if wanted { self.checked(&end) } else { VariationChecks::default() };
+        let Some(mut tangent) = self.tangent.take() else { return };
+        if tangent.norm_only {
+            if tangent.exists() {
+                self.report_amplification(norm(&end));
+            }
+            return;
+        }
+        tangent.samples.sort_by_key(|s| s.0);
+        let mut result = tangent.result;
+        result.checks = checks;
+        result.samples = tangent.samples.into_iter().map(|s| s.1).collect();
+        result.end = end;
+        self.recorder.motion.variation = Some(result);
+    }
+
+    /// What must hold of Φ = ∂state(end)/∂state(start), when all starts were asked for.
+    fn checked(&mut self, end: &Matrix) -> VariationChecks {
+        let mut checks = VariationChecks::default();
+        let Some(tangent) = &self.tangent else { return checks };
+        let (result, log_factor, log_mass) = (&tangent.result, tangent.log_factor, tangent.log_mass);
+        let m = &self.program.mechanics;
+        let n = self.size();
+        let starts = Direction::starts(m);
+        let places: Option<Vec<usize>> =
+            starts.iter().map(|d| result.directions.iter().position(|x| x == d)).collect();
+        let plain = m.rows.is_empty()
+            && m.model.forces.is_empty()
+            && m.model.dissipation.is_none()
+            && m.model.events.iter().all(|e| !matches!(e.action, carom_mech::model::Action::Set(_)))
+            && self.recorder.motion.contacts.is_empty()
+            && result.not_differentiable.is_none()
+            && result.one_sided.is_empty();
+        let (Some(places), true) = (places, plain) else { return checks };
+        let mut phi = Matrix::zeros(2 * n, 2 * n);
+        for i in 0..2 * n {
+            for (j, &p) in places.iter().enumerate() {
+                phi[(i, j)] = end[(i, p)];
             }
         }
-        if let Some(amplifier) = &mut self.amplifier {
-            amplifier.apply(&salt);
+        self.evaluate_frame();
+        if let Some(factor) = log_factor.filter(|f| f.is_finite()) {
+            // In (q, v) volumes change by det W(0)/det W(T), in (q, p) not.
+            let mass = if self.is_hamiltonian() { 0.0 } else { log_mass - self.log_of_mass() };
+            checks.determinant = Some((log_determinant(&phi) - factor - mass).exp_m1().abs());
         }
+        if log_factor == Some(0.0) {
+            checks.symplectic = self.symplectic_residual(&phi, &places);
+        }
+        checks
+    }
+
+    /// ΦᵀJΦ − J in (q, p), relative to the terms it is the sum of.
+    fn symplectic_residual(&mut self, phi: &Matrix, places: &[usize]) -> Option<f64> {
+        let n = self.size();
+        let mut there = phi.clone();
+        let mut here = Matrix::zeros(2 * n, 2 * n);
+        (0..2 * n).for_each(|i| here[(i, i)] = 1.0);
+        if !self.is_hamiltonian() {
+            // δp = p_q δq + W δv, at both ends: kept at the start, evaluated now at the end.
+            let tangent = self.tangent.as_ref()?;
+            for (j, &p) in places.iter().enumerate() {
+                for i in 0..n {
+                    here[(i, j)] = tangent.result.start[(i, p)];
+                    here[(n + i, j)] = tangent.momenta[p][i];
+                }
+            }
+            for j in 0..2 * n {
+                let column: Vec<f64> = (0..2 * n).map(|i| phi[(i, j)]).collect();
+                let (time, state) = (self.time, self.state.clone());
+                let still = vec![0.0; self.options.parameters.len()];
+                let values = self.differential_at(time, &state, &column, 0.0, &still);
+                let at = self.tangent.as_ref()?.layout.momentum;
+                (0..n).for_each(|i| there[(n + i, j)] = values[at + i]);
+            }
+        }
+        let form = |m: &Matrix, a: usize, b: usize| {
+            let (mut sum, mut size) = (0.0, 0.0);
+            for i in 0..n {
+                let (x, y) = (m[(i, a)] * m[(n + i, b)], m[(n + i, a)] * m[(i, b)]);
+                sum += x - y;
+                size += x.abs() + y.abs();
+            }
+            (sum, size)
+        };
+        let mut worst = 0.0_f64;
+        let scale = (0..2 * n).flat_map(|a| (0..2 * n).map(move |b| (a, b)));
+        for (a, b) in scale {
+            let (now, size) = form(&there, a, b);
+            let (before, least) = form(&here, a, b);
+            if size + least > 0.0 {
+                worst = worst.max((now - before).abs() / (size + least));
+            }
+        }
+        Some(worst)
     }
 
     /// Reports the norm, and warns when no digit can be trusted.
-    pub fn finish_amplification(&mut self) {
-        let Some(amplifier) = self.amplifier.take() else { return };
-        let norm = amplifier.norm();
+    fn report_amplification(&mut self, norm: f64) {
         self.recorder.motion.audit.amplification = Some(norm);
         let unit = self.options.tolerance.max(f64::EPSILON);
         let digits = -(norm * unit).log10();
@@ -247,25 +690,53 @@ impl Run<'_> {
     }
 }
 
-/// Central differences of a map from the first `columns` variables to the first `rows` results.
-fn differentiate(
-    state: &[f64],
-    columns: usize,
-    rows: usize,
-    mut f: impl FnMut(&[f64]) -> Option<Vec<f64>>,
-) -> Option<Matrix> {
-    let mut derivative = Matrix::zeros(rows, columns);
-    let mut x = state.to_vec();
-    for j in 0..columns {
-        let step = DIFFERENCE * state[j].abs().max(1.0);
-        x[j] = state[j] + step;
-        let plus = f(&x)?;
-        x[j] = state[j] - step;
-        let minus = f(&x)?;
-        x[j] = state[j];
-        for i in 0..rows {
-            derivative[(i, j)] = (plus[i] - minus[i]) / (2.0 * step);
+/// Which parameters a seed moves, and whether by exactly 1.
+fn moved_parameters(seed: &Seed) -> Moved {
+    seed.parameters.iter().enumerate().filter(|(_, x)| **x != 0.0).map(|(j, x)| (j, *x == 1.0)).collect()
+}
+
+/// ln |det M|, by the factors of M.
+fn log_determinant(m: &Matrix) -> f64 {
+    let n = m.rows;
+    let mut a = m.clone();
+    let mut sum = 0.0;
+    for k in 0..n {
+        let Some(p) = (k..n).max_by(|&i, &j| a[(i, k)].abs().total_cmp(&a[(j, k)].abs())) else { break };
+        for j in 0..n {
+            let swap = a[(k, j)];
+            a[(k, j)] = a[(p, j)];
+            a[(p, j)] = swap;
+        }
+        sum += a[(k, k)].abs().ln();
+        for i in k + 1..n {
+            let factor = a[(i, k)] / a[(k, k)];
+            for j in k..n {
+                a[(i, j)] -= factor * a[(k, j)];
+            }
         }
     }
-    Some(derivative)
+    sum
+}
+
+/// The spectral norm, by power iteration on ΦᵀΦ.
+fn norm(matrix: &Matrix) -> f64 {
+    let n = matrix.columns;
+    let scale = carom_jet::dense::largest(&matrix.entries);
+    if scale == 0.0 || !scale.is_finite() {
+        return scale;
+    }
+    let scaled = Matrix { entries: matrix.entries.iter().map(|x| x / scale).collect(), ..*matrix };
+    let mut x: Vec<f64> = (0..n).map(|i| 1.0 + 0.1 * i as f64).collect();
+    let mut norm = 0.0;
+    for _ in 0..ITERATIONS {
+        let length = dot(&x, &x).sqrt();
+        if length == 0.0 || !length.is_finite() {
+            break;
+        }
+        x.iter_mut().for_each(|v| *v /= length);
+        let y = scaled.times(&x);
+        norm = dot(&y, &y).sqrt();
+        x = scaled.transposed_times(&y);
+    }
+    norm * scale
 }

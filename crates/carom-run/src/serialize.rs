@@ -10,6 +10,8 @@
 use crate::motion::{
     Audit, Contact, EventRecord, Graze, Impact, Motion, Names, Signal, Stop, StopReason, Verdict,
 };
+use crate::variation::{NotDifferentiable, Variation, VariationChecks};
+use carom_jet::dense::Matrix;
 use carom_mech::Provenance;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
@@ -53,7 +55,8 @@ fn name(names: &[String], index: usize) -> &str {
 impl Serialize for Motion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let names = &*self.names;
-        let mut s = serializer.serialize_struct("Motion", 19)?;
+        let fields = 19 + usize::from(self.variation.is_some());
+        let mut s = serializer.serialize_struct("Motion", fields)?;
         s.serialize_field("model", &self.model)?;
         s.serialize_field("stop", &self.stop)?;
         s.serialize_field("time", &self.time)?;
@@ -70,6 +73,10 @@ impl Serialize for Motion {
         s.serialize_field("contacts", &Records(names, &self.contacts))?;
         s.serialize_field("grazes", &Records(names, &self.grazes))?;
         s.serialize_field("events", &Records(names, &self.events))?;
+        match &self.variation {
+            Some(variation) => s.serialize_field("sensitivity", &With(names, variation))?,
+            None => s.skip_field("sensitivity")?,
+        }
         s.serialize_field("warnings", &self.warnings)?;
         s.serialize_field("audit", &self.audit)?;
         s.serialize_field("provenance", &Origin(&self.provenance, self.audit.arithmetic.name()))?;
@@ -175,6 +182,55 @@ impl Serialize for With<'_, EventRecord> {
         s.serialize_field("name", name(&names.events, e.event))?;
         s.serialize_field("position", &Named(&names.coordinates, &e.position))?;
         s.serialize_field("velocity", &Named(&names.coordinates, &e.velocity))?;
+        s.end()
+    }
+}
+
+/// A matrix, row by row.
+struct Rows<'a>(&'a Matrix);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((0..self.0.rows).map(|i| self.0.row(i)))
+    }
+}
+
+impl Serialize for With<'_, Variation> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let With(names, v) = self;
+        let mut s = serializer.serialize_struct("Sensitivity", 10)?;
+        s.serialize_field("of", &v.of)?;
+        s.serialize_field("with_respect_to", &v.with_respect_to)?;
+        s.serialize_field("matrix", &v.not_differentiable.is_none().then_some(Rows(&v.end)))?;
+        s.serialize_field("impact_times", &v.impacts.iter().map(|i| &i.time).collect::<Vec<_>>())?;
+        s.serialize_field("impulses", &v.impacts.iter().map(|i| &i.impulse).collect::<Vec<_>>())?;
+        s.serialize_field("event_times", &v.events.iter().map(|e| &e.time).collect::<Vec<_>>())?;
+        s.serialize_field("contact_times", &v.contacts)?;
+        s.serialize_field("not_differentiable", &v.not_differentiable.as_ref().map(|n| With(names, n)))?;
+        s.serialize_field("one_sided", &Records(names, &v.one_sided))?;
+        s.serialize_field("checks", &v.checks)?;
+        s.end()
+    }
+}
+
+impl Serialize for With<'_, NotDifferentiable> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let With(names, n) = self;
+        let walls: Vec<&str> = n.walls.iter().map(|&w| name(&names.walls, w)).collect();
+        let mut s = serializer.serialize_struct("NotDifferentiable", 4)?;
+        s.serialize_field("what", n.what.name())?;
+        s.serialize_field("walls", &walls)?;
+        s.serialize_field("event", &n.event.map(|e| name(&names.events, e)))?;
+        s.serialize_field("time", &n.time)?;
+        s.end()
+    }
+}
+
+impl Serialize for VariationChecks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut s = serializer.serialize_struct("Checks", 2)?;
+        s.serialize_field("symplectic", &self.symplectic)?;
+        s.serialize_field("determinant", &self.determinant)?;
         s.end()
     }
 }

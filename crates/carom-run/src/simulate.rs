@@ -8,8 +8,9 @@ use crate::motion::{Graze, Motion, Stop, StopReason};
 use crate::options::{Options, Progress, SimulateError};
 use crate::program::Program;
 use crate::run::{Halt, Run, Series};
-use crate::sensitivity::Cause;
+use crate::saltation::Cause;
 use crate::step_event::StepEvent;
+use crate::variation::Obstacle;
 use carom_jet::{Taylor, Time};
 use carom_mech::model::{Action, Interpolation};
 use std::sync::Arc;
@@ -172,6 +173,10 @@ impl Run<'_> {
         let touches = self.recorder.motion.grazes.len();
         let (at, found) = self.first_happening(h);
         self.stop_at_flat_touch(touches)?;
+        if let Some(graze) = self.recorder.motion.grazes.get(touches) {
+            let wall = graze.wall;
+            self.lose(Obstacle::Graze, &[wall], None);
+        }
         let step = if found.is_some() { at } else { h };
         self.stalled = if step > 0.0 { 0 } else { self.stalled + 1 };
         if self.stalled > STALLED {
@@ -288,11 +293,15 @@ impl Run<'_> {
         self.audit.start_residual = self.recorder.motion.audit.constraint_drift;
         self.evaluate_frame();
         let touched = self.touched(&[]);
+        let before = self.before_first_jump(&touched);
         let struck = if touched.is_empty() { false } else { self.apply_impact(&touched)? };
+        let before = if struck { self.carry_over(before) } else { None };
         if struck && let Some(end) = self.zeno_end() {
+            self.lose(Obstacle::StartAtWall, &touched, None);
             self.cut_zeno(end)?;
         }
         self.begin_leg(&[], &[])?;
+        self.finish_first_jump(before, struck, &touched);
         // From here on scales are those of the motion.
         self.note_reach_of_series(self.natural_step());
         self.note_scales();
@@ -357,7 +366,7 @@ impl Run<'_> {
             StepEvent::Surface(s) => {
                 let before = self.before_jump(Cause::Surface(s));
                 self.begin_leg(&[], &[s])?;
-                self.amplify_jump(before);
+                self.finish_jump(before);
                 false
             }
             StepEvent::LeaveSurface(s, sign) => {
@@ -378,14 +387,21 @@ impl Run<'_> {
     fn meet_wall(&mut self, w: usize) -> Result<bool, Halt> {
         let before = self.before_jump(Cause::Wall(w));
         let struck = self.apply_impact(&[w])?;
+        let mut before = if struck { self.carry_over(before) } else { None };
         if struck && let Some(end) = self.zeno_end() {
+            before = self.carry_over_series(before, w);
             self.cut_zeno(end)?;
+            before = self.only_one_series(before, w);
         }
         self.begin_leg(&[], &[])?;
         if struck {
-            self.amplify_jump(before);
+            self.finish_jump(before);
         } else if !self.contact.walls[w].closed {
             self.recorder.graze(self.time.value(), w);
+            self.lose(Obstacle::Graze, &[w], None);
+        } else {
+            // Arriving without speed where the wall then holds.
+            self.lose(Obstacle::Graze, &[w], None);
         }
         Ok(struck)
     }
@@ -404,7 +420,8 @@ impl Run<'_> {
         self.recorder.motion.grazes.sort_by(|a, b| a.time.total_cmp(&b.time));
         self.recorder.motion.end = self.end();
         self.judge();
-        self.finish_amplification();
+        self.fill_jumps();
+        self.finish_variation();
         self.recorder.motion.stop = Stop { reason: halt.reason, time: end, detail: halt.detail };
         self.recorder.sampler.deliver(&mut self.recorder.motion);
         std::mem::take(&mut self.recorder.motion)

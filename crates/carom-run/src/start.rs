@@ -56,7 +56,7 @@ impl<'p> Run<'p> {
             last_step: 0.0,
             smooth_steps: 0,
             rank: crate::rank_loss::RankWatch::default(),
-            amplifier: None,
+            tangent: None,
             series: Series::Missing,
             stalled: 0,
             taylor,
@@ -82,7 +82,7 @@ impl<'p> Run<'p> {
         self.extent.clear();
         (self.steps, self.stalled, self.smooth_steps) = (0, 0, 0);
         (self.last_step, self.series) = (0.0, Series::Missing);
-        (self.next_knot, self.amplifier) = (None, None);
+        (self.next_knot, self.tangent) = (None, None);
         self.rank.restart();
         self.begin()
     }
@@ -123,8 +123,7 @@ impl<'p> Run<'p> {
         self.warn_about_tables();
         self.audit.expected_energy = self.frame.energy();
         self.audit.energy_scale = self.frame.energy_scale();
-        self.begin_amplification();
-        Ok(())
+        self.begin_variation()
     }
 
     /// The model's parameters; all signs start positive.

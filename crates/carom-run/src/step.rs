@@ -51,6 +51,7 @@ impl Run<'_> {
             }
             let projected = self.is_constrained() && self.project_noted()?;
             if projected {
+                self.project_columns();
                 // The series are another state's now.
                 self.series = Series::Missing;
             }
@@ -176,11 +177,14 @@ impl Run<'_> {
         if next.iter().any(|x| !x.is_finite()) {
             return Err(self.not_finite_after(h, &next));
         }
+        if h > 0.0 {
+            self.expand_variation();
+        }
         let end = if last { self.until } else { self.time.plus(h * self.unit) };
         // At the very time of a jump the state after is the sample.
         self.sample_until(h, (!whole).then_some(end.value()));
         self.keep_step(h, !whole, &next, end);
-        self.amplify_step(h);
+        self.advance_variation(h);
         self.last_step = h;
         self.next_state = std::mem::replace(&mut self.state, next);
         self.time = end;

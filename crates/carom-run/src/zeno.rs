@@ -210,7 +210,7 @@ impl Run<'_> {
     }
 
     /// q̈ (without velocity bias) of the flight that begins now: the walls at rest push as they must.
-    fn acceleration_of_flight(&self) -> Option<Vec<f64>> {
+    pub fn acceleration_of_flight(&self) -> Option<Vec<f64>> {
         let metric = self.frame.metric();
         let (mut x, _) = self.free_acceleration(&metric);
         let resting: Vec<usize> = (0..self.contact.walls.len())
@@ -227,7 +227,7 @@ impl Run<'_> {
     }
 
     /// φ̈ of a wall for this q̈.
-    fn gap_acceleration(&self, wall: usize, acceleration: &[f64]) -> f64 {
+    pub fn gap_acceleration(&self, wall: usize, acceleration: &[f64]) -> f64 {
         dot(self.frame.normal(wall), acceleration) + self.frame.wall_bias(wall)
     }
 

@@ -144,6 +144,7 @@ impl Lowering<'_> {
     fn count_uses(&mut self, system: &System) {
         let mut roots: Vec<Expr> = Vec::new();
         for block in &system.blocks {
+            roots.extend(block.definitions.iter().map(|d| d.1));
             roots.extend(block.matrix.iter().flatten());
             roots.extend(&block.right_side);
         }
@@ -164,6 +165,13 @@ impl Lowering<'_> {
         if block.matrix.len() != n || block.right_side.len() != n || block.matrix.iter().any(|r| r.len() != n)
         {
             return Err(shape("a linear block is square"));
+        }
+        for &(symbol, meaning) in &block.definitions {
+            self.lower_all(&[meaning])?;
+            self.define(symbol, self.values[&meaning])?;
+        }
+        if n == 0 {
+            return Ok(());
         }
         let entries: Vec<Expr> = block.matrix.iter().flatten().copied().collect();
         self.lower_all(&entries)?;

@@ -28,7 +28,7 @@ pub struct System {
     pub monitored: Vec<Expr>,
 }
 
-/// `matrix · unknowns = right_side`, square. Symmetric matrices are recognised by equal handles; order unknowns so
+/// `matrix · unknowns = right_side`, square; of size 0 it only carries definitions. Symmetric matrices are recognised by equal handles; order unknowns so
 /// that a positive definite part comes first (accelerations, then multipliers).
 #[derive(Clone, Debug)]
 pub struct LinearBlock {
@@ -43,6 +43,9 @@ pub struct LinearBlock {
     /// Rows of a symmetric matrix, without diagonal entry, that make the part they touch definite where it is not: a
     /// multiple of aᵀa is added to it when the matrix is factored. The solution does not depend on this.
     pub augmentation_rows: Vec<usize>,
+    /// Symbols and what they stand for, in this block and in all that comes later. A defined quantity is computed once, as it
+    /// is: it is never multiplied out into the formulas that use its symbol.
+    pub definitions: Vec<(Expr, Expr)>,
 }
 
 /// Why a system cannot be compiled.

@@ -165,7 +165,7 @@ impl<'d> Checker<'d> {
             coordinate.driven = motion;
         }
         let (run, from) = settings?;
-        let mut start = start?;
+        let (mut start, start_formulas) = start?;
         start.time = from;
         let mut model = Model {
             name: draft.name.clone().unwrap_or_else(|| file_stem(&draft.file)),
@@ -187,6 +187,7 @@ impl<'d> Checker<'d> {
             inferred_units,
             view,
             start,
+            start_formulas,
             run,
             provenance: self.provenance(),
         };
@@ -370,10 +371,15 @@ impl<'d> Checker<'d> {
 
     /// The value of a formula of parameters; reports one that is not finite.
     pub fn number(&mut self, formula: &'d Formula, context: &Context) -> Option<f64> {
+        self.number_of(formula, context).map(|found| found.1)
+    }
+
+    /// The same, with the formula as an expression.
+    pub fn number_of(&mut self, formula: &'d Formula, context: &Context) -> Option<(Expr, f64)> {
         let e = self.formula(formula, context)?;
         let value = self.value(e);
         if value.is_finite() {
-            return Some(value);
+            return Some((e, value));
         }
         let hint = self.blame(e);
         self.error(formula.at, format!("{} must be finite: {}", context.what, shown(value)), hint);

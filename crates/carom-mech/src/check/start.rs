@@ -4,13 +4,13 @@ use super::Checker;
 use super::scope::Context;
 use crate::draft::{Assignment, Word};
 use crate::model::Start;
-use carom_expr::nearest;
+use carom_expr::{Expr, nearest};
 
 const VALUE: Context = Context::new("a start value", 0, "start values are made of parameters");
 
 impl<'d> Checker<'d> {
     /// The start as given; `None` where nothing is named.
-    pub fn start(&mut self) -> Option<Start> {
+    pub fn start(&mut self) -> Option<(Start, Vec<(Expr, Expr)>)> {
         let draft = self.draft;
         let n = draft.coordinates.len();
         let mut start = Start {
@@ -20,34 +20,44 @@ impl<'d> Checker<'d> {
             momentum: vec![None; n],
             project: draft.start.project,
         };
+        let mut formulas: Vec<(Expr, Expr)> = Vec::new();
         let mut fine = true;
         for (word, formula) in &draft.start.position {
-            let value = self.number(formula, &VALUE);
+            let value = self.number_of(formula, &VALUE);
             match (self.start_index(word, "position"), value) {
-                (Some(i), Some(value)) => start.position[i] = Some(value),
+                (Some(i), Some((e, value))) => {
+                    start.position[i] = Some(value);
+                    formulas.push((self.scope.coordinates[i].position, e));
+                }
                 _ => fine = false,
             }
         }
         if self.scope.hamiltonian {
             fine &= self.not_here(&draft.start.velocity, "velocity", "momentum");
             for (word, formula) in &draft.start.momentum {
-                let value = self.number(formula, &VALUE);
+                let value = self.number_of(formula, &VALUE);
                 match (self.momentum_index(word), value) {
-                    (Some(i), Some(value)) => start.momentum[i] = Some(value),
+                    (Some(i), Some((e, value))) => {
+                        start.momentum[i] = Some(value);
+                        formulas.push((self.scope.coordinates[i].momentum, e));
+                    }
                     _ => fine = false,
                 }
             }
         } else {
             fine &= self.not_here(&draft.start.momentum, "momentum", "velocity");
             for (word, formula) in &draft.start.velocity {
-                let value = self.number(formula, &VALUE);
+                let value = self.number_of(formula, &VALUE);
                 match (self.start_index(word, "velocity"), value) {
-                    (Some(i), Some(value)) => start.velocity[i] = Some(value),
+                    (Some(i), Some((e, value))) => {
+                        start.velocity[i] = Some(value);
+                        formulas.push((self.scope.coordinates[i].velocity, e));
+                    }
                     _ => fine = false,
                 }
             }
         }
-        fine.then_some(start)
+        fine.then_some((start, formulas))
     }
 
     fn not_here(&mut self, list: &'d [Assignment], given: &str, wanted: &str) -> bool {

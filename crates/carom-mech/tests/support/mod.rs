@@ -62,6 +62,7 @@ pub fn model(coordinates: &[&str], parameters: &[(&str, f64)]) -> Model {
             momentum: vec![None; n],
             project: false,
         },
+        start_formulas: Vec::new(),
         run: RunSettings::default(),
         provenance: Default::default(),
     }
