@@ -91,6 +91,8 @@ mod step_event;
 pub mod switching;
 mod tangent;
 mod variation;
+mod variation_check;
+mod variation_start;
 mod zeno;
 mod zero;
 

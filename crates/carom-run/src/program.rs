@@ -53,7 +53,7 @@ pub struct Program {
     /// Does a sample need the accelerations or the reactions?
     pub(crate) shows_accelerations: bool,
     level: Level,
-    legs: Mutex<Legs>,
+    pub(crate) legs: Mutex<Legs>,
     /// The row that is a wall held closed, if this is the program of such a contact.
     pub(crate) held_row: Option<usize>,
     /// Per wall of a degenerate model: the program in which it is a holonomic row, or why there is none.
@@ -61,13 +61,13 @@ pub struct Program {
 }
 
 #[derive(Debug)]
-struct Legs {
-    dag: Dag,
+pub(crate) struct Legs {
+    pub dag: Dag,
     tapes: BTreeMap<LegKey, Arc<Tape>>,
     /// By leg and order.
     flows: BTreeMap<(LegKey, usize), Flow>,
     /// Of variations.
-    tangents: BTreeMap<TangentKey, Flow>,
+    pub tangents: BTreeMap<TangentKey, Flow>,
 }
 
 /// What distinguishes the equations of one leg from those of another.
@@ -294,26 +294,6 @@ impl Program {
         let tape = Tape::compile(&legs.dag, &system)?;
         legs.tapes.insert(key.clone(), Arc::clone(&tape));
         Ok(tape)
-    }
-
-    /// Works on the expressions that equations are made of.
-    pub(crate) fn with_dag<T>(&self, work: impl FnOnce(&mut Dag) -> T) -> T {
-        work(&mut self.legs.lock().unwrap_or_else(PoisonError::into_inner).dag)
-    }
-
-    /// A copy of the workspace for these variations, made on first use.
-    pub(crate) fn kept_tangent(
-        &self,
-        key: &TangentKey,
-        make: impl FnOnce(&mut Dag) -> Result<Flow, CompileError>,
-    ) -> Result<Flow, CompileError> {
-        let mut legs = self.legs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(flow) = legs.tangents.get(key) {
-            return Ok(flow.clone());
-        }
-        let flow = make(&mut legs.dag)?;
-        legs.tangents.insert(key.clone(), flow.clone());
-        Ok(flow)
     }
 
     /// The equations compiled so far, those of every contact met included, for the engine itself.

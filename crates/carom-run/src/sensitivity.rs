@@ -1,7 +1,7 @@
 //! The first variation of a run: δẋ = f_x δx + f_θ δθ along every step, started and projected as the state itself.
 //!
 //! ```text
-//! start    δx₀ = ∂x₀/∂θ, then onto the constraints: [W Aᵀ; A 0][δ; ν] = [0; −(A δq + c_θ δθ)], the same for rates
+//! start    δx₀ = ∂x₀/∂θ, then onto the constraints (`variation_start.rs`)
 //! step     one more jet per direction (`tangent.rs`), evaluated where the step ends
 //! jump     `saltation.rs`
 //! ```
@@ -15,9 +15,8 @@ use crate::program::{LegKey, Program};
 use crate::run::{Run, refuse};
 use crate::tangent::{DifferentialLayout, Moved, TangentKey};
 use crate::variation::{Direction, NotDifferentiable, Obstacle, Variation, VariationChecks};
-use carom_jet::dense::{Factored, Matrix, dot};
+use carom_jet::dense::{Matrix, dot};
 use carom_jet::{Flow, Time};
-use carom_mech::model::RowKind;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -67,9 +66,9 @@ pub(crate) struct Tangent {
     /// ln Π e² over the impacts so far; `None` when an impact was not of one wall.
     pub log_factor: Option<f64>,
     /// ln |det W| at the start.
-    log_mass: f64,
+    pub log_mass: f64,
     /// δp at the start, per direction.
-    momenta: Vec<Vec<f64>>,
+    pub momenta: Vec<Vec<f64>>,
     parameters: Vec<f64>,
     /// ∂t_Z/∂θ of every series of impacts that came to its end, with its wall.
     pub series: Vec<(usize, Vec<f64>)>,
@@ -174,208 +173,6 @@ impl Run<'_> {
             tangent.result.start = tangent.matrix();
         }
         Ok(())
-    }
-
-    /// How parameters move in a direction: one by itself, others by the formulas that contain it.
-    fn seed(&self, direction: Direction) -> Seed {
-        let model = &self.program.mechanics.model;
-        let mut seed = Seed { parameters: vec![0.0; model.parameters.len()], restitution: None };
-        match direction {
-            Direction::Parameter(i) => {
-                seed.parameters[i] = 1.0;
-                self.follow_formulas(&mut seed.parameters, i);
-            }
-            Direction::Restitution(w) => seed.restitution = Some(w),
-            Direction::Coordinate(_) | Direction::Velocity(_) => {}
-        }
-        seed
-    }
-
-    /// dp_j = Σ_k ∂formula_j/∂p_k dp_k, in the order in which formulas follow from each other.
-    fn follow_formulas(&self, moved: &mut [f64], origin: usize) {
-        let model = &self.program.mechanics.model;
-        let values = &self.options.parameters;
-        let value_of =
-            |name: &str| model.parameters.iter().position(|p| p.name == name).map_or(f64::NAN, |j| values[j]);
-        self.program.with_dag(|dag| {
-            let names = |dag: &carom_expr::Dag, s| dag.symbol_name(s).to_owned();
-            // A parameter that was given another value than its formula's is a number.
-            let follows: Vec<bool> = model
-                .parameters
-                .iter()
-                .zip(values)
-                .enumerate()
-                .map(|(j, (p, &value))| {
-                    j != origin && dag.evaluate(p.formula, |s| value_of(&names(dag, s))) == value
-                })
-                .collect();
-            // At most as many rounds as formulas are nested.
-            for _ in 0..model.parameters.len() {
-                let mut changed = false;
-                for (j, p) in model.parameters.iter().enumerate().filter(|(j, _)| follows[*j]) {
-                    let mut sum = 0.0;
-                    for (k, other) in model.parameters.iter().enumerate() {
-                        if moved[k] != 0.0 && dag.contains(p.formula, other.symbol) {
-                            let slope = dag.derivative(p.formula, other.symbol);
-                            sum += dag.evaluate(slope, |s| value_of(&names(dag, s))) * moved[k];
-                        }
-                    }
-                    changed |= moved[j] != sum;
-                    moved[j] = sum;
-                }
-                if !changed {
-                    break;
-                }
-            }
-        });
-    }
-
-    /// ∂x₀/∂θ as the start is given: a value by itself, or by the formula that gave it.
-    fn start_column(&self, direction: Direction, seed: &Seed) -> Vec<f64> {
-        let (n, m) = (self.size(), &self.program.mechanics);
-        let mut column = vec![0.0; 2 * n];
-        let place = |i: usize| m.free.iter().position(|&f| f == i);
-        match direction {
-            Direction::Coordinate(i) => place(i).into_iter().for_each(|k| column[k] = 1.0),
-            Direction::Velocity(i) => place(i).into_iter().for_each(|k| column[n + k] = 1.0),
-            Direction::Restitution(_) => {}
-            Direction::Parameter(_) => {
-                let value_of = |name: &str| self.parameter_value(name);
-                for &(symbol, formula) in &m.model.start_formulas {
-                    let Some(k) = self.program.state[..2 * n].iter().position(|&x| x == symbol) else {
-                        continue;
-                    };
-                    self.program.with_dag(|dag| {
-                        let names = |dag: &carom_expr::Dag, s| dag.symbol_name(s).to_owned();
-                        // A start that was given another value than the formula's is a number.
-                        if dag.evaluate(formula, |s| value_of(&names(dag, s))) != self.given_start(k) {
-                            return;
-                        }
-                        for (p, moved) in m.model.parameters.iter().zip(&seed.parameters) {
-                            if *moved != 0.0 && dag.contains(formula, p.symbol) {
-                                let slope = dag.derivative(formula, p.symbol);
-                                column[k] += dag.evaluate(slope, |s| value_of(&names(dag, s))) * moved;
-                            }
-                        }
-                    });
-                }
-            }
-        }
-        column
-    }
-
-    /// The value of a parameter in this run.
-    fn parameter_value(&self, name: &str) -> f64 {
-        let parameters = &self.program.mechanics.model.parameters;
-        let place = parameters.iter().position(|p| p.name == name);
-        place.map_or(f64::NAN, |j| self.options.parameters[j])
-    }
-
-    /// The start value of state variable k as it was given; 0 if it was not.
-    fn given_start(&self, k: usize) -> f64 {
-        let (n, start) = (self.size(), &self.options.start);
-        let i = self.program.mechanics.free[k % n];
-        let list = match (k < n, self.is_hamiltonian()) {
-            (true, _) => &start.position,
-            (false, true) => &start.momentum,
-            (false, false) => &start.velocity,
-        };
-        list.get(i).copied().flatten().unwrap_or(0.0)
-    }
-
-    // ---- constraints ---------------------------------------------------------------------------------------
-
-    /// What the start completes and projects moves with what was given.
-    fn complete_start_columns(&mut self) {
-        if !self.is_constrained() || self.tangent.is_none() {
-            return;
-        }
-        let (n, m) = (self.size(), &self.program.mechanics);
-        let start = &self.options.start;
-        let rates = if self.is_hamiltonian() { &start.momentum } else { &start.velocity };
-        let given = |list: &[Option<f64>], i: usize| list.get(i).copied().flatten().is_some();
-        let free: Vec<usize> = (0..2 * n)
-            .filter(|&k| {
-                let i = m.free[k % n];
-                if k < n { !given(&start.position, i) } else { !given(rates, i) }
-            })
-            .collect();
-        if self.is_degenerate() {
-            self.lose(Obstacle::Degenerate, &[], None);
-            return;
-        }
-        if !free.is_empty() {
-            // Positions first: the rates of rows depend on them.
-            for pass in [false, true] {
-                self.solve_missing_columns(&free, pass);
-            }
-        }
-        self.project_columns();
-    }
-
-    /// The variations of start values that were not given, smallest change.
-    fn solve_missing_columns(&mut self, free: &[usize], rates: bool) {
-        let (n, rows) = (self.size(), self.frame.rows());
-        let inverse = self.is_hamiltonian().then(|| self.frame.mass());
-        let free: Vec<usize> = free.iter().copied().filter(|&k| (k >= n) == rates).collect();
-        let slope = |i: usize, k: usize| match (&inverse, rates) {
-            (Some(h), true) => (0..n).map(|j| rows[(i, j)] * h[(j, k % n)]).sum(),
-            _ => rows[(i, k % n)],
-        };
-        let holonomic = |i: usize| self.program.mechanics.rows[i].kind == RowKind::Holonomic;
-        let used: Vec<usize> = (0..rows.rows)
-            .filter(|&i| (rates || holonomic(i)) && free.iter().any(|&k| slope(i, k) != 0.0))
-            .collect();
-        let mut part = Matrix::zeros(used.len(), free.len());
-        for (a, &i) in used.iter().enumerate() {
-            for (b, &k) in free.iter().enumerate() {
-                part[(a, b)] = slope(i, k);
-            }
-        }
-        let factored = Factored::new(&part);
-        for d in 0..self.directions() {
-            let values = self.differential_of_column(d);
-            let Some(tangent) = &mut self.tangent else { return };
-            let at = if rates { tangent.layout.row_rate } else { tangent.layout.row_position };
-            let target: Vec<f64> = used.iter().map(|&i| -values[at + i]).collect();
-            for (&k, x) in free.iter().zip(factored.solve(&target)) {
-                tangent.columns[d][k] += x;
-            }
-        }
-    }
-
-    /// Brings the variation back onto the tangent of rows and closed walls, along with the state.
-    pub fn project_columns(&mut self) {
-        if self.tangent.as_ref().is_none_or(|t| !t.exists()) || self.is_degenerate() {
-            return;
-        }
-        self.evaluate_frame();
-        let (n, m) = (self.size(), self.frame.layout.rows);
-        let closed: Vec<usize> =
-            (0..self.contact.walls.len()).filter(|&w| self.contact.walls[w].closed).collect();
-        let (metric, all) = self.frame.metric_with(&closed);
-        for d in 0..self.directions() {
-            for rates in [false, true] {
-                let values = self.differential_of_column(d);
-                let hamiltonian = self.is_hamiltonian();
-                let Some(tangent) = &mut self.tangent else { return };
-                let l = &tangent.layout;
-                let (row, wall) = if rates { (l.row_rate, l.gap_rate) } else { (l.row_position, l.gap) };
-                let target: Vec<f64> = (0..m)
-                    .map(|r| -values[row + r])
-                    .chain(closed.iter().map(|&w| -values[wall + w]))
-                    .collect();
-                let (shift, y) = metric.solve(&vec![0.0; n], &target);
-                let column = &mut tangent.columns[d];
-                if rates && hamiltonian {
-                    let momentum = all.transposed_times(&y);
-                    column[n..].iter_mut().zip(&momentum).for_each(|(x, p)| *x -= p);
-                } else {
-                    let first = if rates { n } else { 0 };
-                    column[first..first + n].iter_mut().zip(&shift).for_each(|(x, s)| *x += s);
-                }
-            }
-        }
     }
 
     // ---- differentials -----------------------------------------------------------------------------------------
@@ -570,10 +367,6 @@ impl Run<'_> {
 
     // ---- the end -------------------------------------------------------------------------------------------------
 
-    fn log_of_mass(&self) -> f64 {
-        log_determinant(&self.frame.mass()) * if self.frame.layout.inverse { -1.0 } else { 1.0 }
-    }
-
     /// Delivers the variation, or its norm.
     pub fn finish_variation(&mut self) {
         let Some(tangent) = &self.tangent else { return };
@@ -594,87 +387,6 @@ impl Run<'_> {
         self.recorder.motion.variation = Some(result);
     }
 
-    /// What must hold of Φ = ∂state(end)/∂state(start), when all starts were asked for.
-    fn checked(&mut self, end: &Matrix) -> VariationChecks {
-        let mut checks = VariationChecks::default();
-        let Some(tangent) = &self.tangent else { return checks };
-        let (result, log_factor, log_mass) = (&tangent.result, tangent.log_factor, tangent.log_mass);
-        let m = &self.program.mechanics;
-        let n = self.size();
-        let starts = Direction::starts(m);
-        let places: Option<Vec<usize>> =
-            starts.iter().map(|d| result.directions.iter().position(|x| x == d)).collect();
-        let plain = m.rows.is_empty()
-            && m.model.forces.is_empty()
-            && m.model.dissipation.is_none()
-            && m.model.events.iter().all(|e| !matches!(e.action, carom_mech::model::Action::Set(_)))
-            && self.recorder.motion.contacts.is_empty()
-            && result.not_differentiable.is_none()
-            && result.one_sided.is_empty();
-        let (Some(places), true) = (places, plain) else { return checks };
-        let mut phi = Matrix::zeros(2 * n, 2 * n);
-        for i in 0..2 * n {
-            for (j, &p) in places.iter().enumerate() {
-                phi[(i, j)] = end[(i, p)];
-            }
-        }
-        self.evaluate_frame();
-        if let Some(factor) = log_factor.filter(|f| f.is_finite()) {
-            // In (q, v) volumes change by det W(0)/det W(T), in (q, p) not.
-            let mass = if self.is_hamiltonian() { 0.0 } else { log_mass - self.log_of_mass() };
-            checks.determinant = Some((log_determinant(&phi) - factor - mass).exp_m1().abs());
-        }
-        if log_factor == Some(0.0) {
-            checks.symplectic = self.symplectic_residual(&phi, &places);
-        }
-        checks
-    }
-
-    /// ΦᵀJΦ − J in (q, p), relative to the terms it is the sum of.
-    fn symplectic_residual(&mut self, phi: &Matrix, places: &[usize]) -> Option<f64> {
-        let n = self.size();
-        let mut there = phi.clone();
-        let mut here = Matrix::zeros(2 * n, 2 * n);
-        (0..2 * n).for_each(|i| here[(i, i)] = 1.0);
-        if !self.is_hamiltonian() {
-            // δp = p_q δq + W δv, at both ends: kept at the start, evaluated now at the end.
-            let tangent = self.tangent.as_ref()?;
-            for (j, &p) in places.iter().enumerate() {
-                for i in 0..n {
-                    here[(i, j)] = tangent.result.start[(i, p)];
-                    here[(n + i, j)] = tangent.momenta[p][i];
-                }
-            }
-            for j in 0..2 * n {
-                let column: Vec<f64> = (0..2 * n).map(|i| phi[(i, j)]).collect();
-                let (time, state) = (self.time, self.state.clone());
-                let still = vec![0.0; self.options.parameters.len()];
-                let values = self.differential_at(time, &state, &column, 0.0, &still);
-                let at = self.tangent.as_ref()?.layout.momentum;
-                (0..n).for_each(|i| there[(n + i, j)] = values[at + i]);
-            }
-        }
-        let form = |m: &Matrix, a: usize, b: usize| {
-            let (mut sum, mut size) = (0.0, 0.0);
-            for i in 0..n {
-                let (x, y) = (m[(i, a)] * m[(n + i, b)], m[(n + i, a)] * m[(i, b)]);
-                sum += x - y;
-                size += x.abs() + y.abs();
-            }
-            (sum, size)
-        };
-        let mut worst = 0.0_f64;
-        let scale = (0..2 * n).flat_map(|a| (0..2 * n).map(move |b| (a, b)));
-        for (a, b) in scale {
-            let (now, size) = form(&there, a, b);
-            let (before, least) = form(&here, a, b);
-            if size + least > 0.0 {
-                worst = worst.max((now - before).abs() / (size + least));
-            }
-        }
-        Some(worst)
-    }
-
     /// Reports the norm, and warns when no digit can be trusted.
     fn report_amplification(&mut self, norm: f64) {
         self.recorder.motion.audit.amplification = Some(norm);
@@ -693,29 +405,6 @@ impl Run<'_> {
 /// Which parameters a seed moves, and whether by exactly 1.
 fn moved_parameters(seed: &Seed) -> Moved {
     seed.parameters.iter().enumerate().filter(|(_, x)| **x != 0.0).map(|(j, x)| (j, *x == 1.0)).collect()
-}
-
-/// ln |det M|, by the factors of M.
-fn log_determinant(m: &Matrix) -> f64 {
-    let n = m.rows;
-    let mut a = m.clone();
-    let mut sum = 0.0;
-    for k in 0..n {
-        let Some(p) = (k..n).max_by(|&i, &j| a[(i, k)].abs().total_cmp(&a[(j, k)].abs())) else { break };
-        for j in 0..n {
-            let swap = a[(k, j)];
-            a[(k, j)] = a[(p, j)];
-            a[(p, j)] = swap;
-        }
-        sum += a[(k, k)].abs().ln();
-        for i in k + 1..n {
-            let factor = a[(i, k)] / a[(k, k)];
-            for j in k..n {
-                a[(i, j)] -= factor * a[(k, j)];
-            }
-        }
-    }
-    sum
 }
 
 /// The spectral norm, by power iteration on ΦᵀΦ.

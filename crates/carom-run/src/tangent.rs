@@ -12,6 +12,7 @@
 use crate::program::{LegKey, Program};
 use carom_expr::{Dag, Expr, Rational};
 use carom_jet::{CompileError, Flow, LinearBlock, System, Tape};
+use std::sync::PoisonError;
 
 /// Which parameters move in a direction: their place, and whether they move by exactly 1 (otherwise by a number that is a
 /// parameter of the tape).
@@ -51,6 +52,26 @@ impl Slopes<'_> {
 }
 
 impl Program {
+    /// Works on the expressions that equations are made of.
+    pub(crate) fn with_dag<T>(&self, work: impl FnOnce(&mut Dag) -> T) -> T {
+        work(&mut self.legs.lock().unwrap_or_else(PoisonError::into_inner).dag)
+    }
+
+    /// A copy of the workspace for these variations, made on first use.
+    fn kept_tangent(
+        &self,
+        key: &TangentKey,
+        make: impl FnOnce(&mut Dag) -> Result<Flow, CompileError>,
+    ) -> Result<Flow, CompileError> {
+        let mut legs = self.legs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(flow) = legs.tangents.get(key) {
+            return Ok(flow.clone());
+        }
+        let flow = make(&mut legs.dag)?;
+        legs.tangents.insert(key.clone(), flow.clone());
+        Ok(flow)
+    }
+
     /// A workspace for variations in these directions during a leg; tape and code are made on first use.
     pub(crate) fn tangent_workspace(&self, key: &TangentKey) -> Result<Flow, CompileError> {
         self.kept_tangent(key, |dag| {

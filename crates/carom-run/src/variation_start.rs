@@ -1,0 +1,214 @@
+//! How a variation begins, and how it is kept on the constraints.
+//!
+//! ```text
+//! dp_j = Σ_k ∂formula_j/∂p_k dp_k,    δx₀ = Σ_j ∂formula/∂p_j dp_j
+//! [W Aᵀ; A 0][δ; ν] = [0; −(A δq + c_θ δθ)],    then the same for the rates
+//! ```
+
+use crate::run::Run;
+use crate::sensitivity::Seed;
+use crate::variation::{Direction, Obstacle};
+use carom_jet::dense::{Factored, Matrix};
+use carom_mech::model::RowKind;
+
+impl Run<'_> {
+    /// How parameters move in a direction: one by itself, others by the formulas that contain it.
+    pub fn seed(&self, direction: Direction) -> Seed {
+        let model = &self.program.mechanics.model;
+        let mut seed = Seed { parameters: vec![0.0; model.parameters.len()], restitution: None };
+        match direction {
+            Direction::Parameter(i) => {
+                seed.parameters[i] = 1.0;
+                self.follow_formulas(&mut seed.parameters, i);
+            }
+            Direction::Restitution(w) => seed.restitution = Some(w),
+            Direction::Coordinate(_) | Direction::Velocity(_) => {}
+        }
+        seed
+    }
+
+    /// dp_j = Σ_k ∂formula_j/∂p_k dp_k, in the order in which formulas follow from each other.
+    fn follow_formulas(&self, moved: &mut [f64], origin: usize) {
+        let model = &self.program.mechanics.model;
+        let values = &self.options.parameters;
+        let value_of =
+            |name: &str| model.parameters.iter().position(|p| p.name == name).map_or(f64::NAN, |j| values[j]);
+        self.program.with_dag(|dag| {
+            let names = |dag: &carom_expr::Dag, s| dag.symbol_name(s).to_owned();
+            // A parameter that was given another value than its formula's is a number.
+            let follows: Vec<bool> = model
+                .parameters
+                .iter()
+                .zip(values)
+                .enumerate()
+                .map(|(j, (p, &value))| {
+                    j != origin && dag.evaluate(p.formula, |s| value_of(&names(dag, s))) == value
+                })
+                .collect();
+            // At most as many rounds as formulas are nested.
+            for _ in 0..model.parameters.len() {
+                let mut changed = false;
+                for (j, p) in model.parameters.iter().enumerate().filter(|(j, _)| follows[*j]) {
+                    let mut sum = 0.0;
+                    for (k, other) in model.parameters.iter().enumerate() {
+                        if moved[k] != 0.0 && dag.contains(p.formula, other.symbol) {
+                            let slope = dag.derivative(p.formula, other.symbol);
+                            sum += dag.evaluate(slope, |s| value_of(&names(dag, s))) * moved[k];
+                        }
+                    }
+                    changed |= moved[j] != sum;
+                    moved[j] = sum;
+                }
+                if !changed {
+                    break;
+                }
+            }
+        });
+    }
+
+    /// ∂x₀/∂θ as the start is given: a value by itself, or by the formula that gave it.
+    pub fn start_column(&self, direction: Direction, seed: &Seed) -> Vec<f64> {
+        let (n, m) = (self.size(), &self.program.mechanics);
+        let mut column = vec![0.0; 2 * n];
+        let place = |i: usize| m.free.iter().position(|&f| f == i);
+        match direction {
+            Direction::Coordinate(i) => place(i).into_iter().for_each(|k| column[k] = 1.0),
+            Direction::Velocity(i) => place(i).into_iter().for_each(|k| column[n + k] = 1.0),
+            Direction::Restitution(_) => {}
+            Direction::Parameter(_) => {
+                let value_of = |name: &str| self.parameter_value(name);
+                for &(symbol, formula) in &m.model.start_formulas {
+                    let Some(k) = self.program.state[..2 * n].iter().position(|&x| x == symbol) else {
+                        continue;
+                    };
+                    self.program.with_dag(|dag| {
+                        let names = |dag: &carom_expr::Dag, s| dag.symbol_name(s).to_owned();
+                        // A start that was given another value than the formula's is a number.
+                        if dag.evaluate(formula, |s| value_of(&names(dag, s))) != self.given_start(k) {
+                            return;
+                        }
+                        for (p, moved) in m.model.parameters.iter().zip(&seed.parameters) {
+                            if *moved != 0.0 && dag.contains(formula, p.symbol) {
+                                let slope = dag.derivative(formula, p.symbol);
+                                column[k] += dag.evaluate(slope, |s| value_of(&names(dag, s))) * moved;
+                            }
+                        }
+                    });
+                }
+            }
+        }
+        column
+    }
+
+    /// The value of a parameter in this run.
+    fn parameter_value(&self, name: &str) -> f64 {
+        let parameters = &self.program.mechanics.model.parameters;
+        let place = parameters.iter().position(|p| p.name == name);
+        place.map_or(f64::NAN, |j| self.options.parameters[j])
+    }
+
+    /// The start value of state variable k as it was given; 0 if it was not.
+    fn given_start(&self, k: usize) -> f64 {
+        let (n, start) = (self.size(), &self.options.start);
+        let i = self.program.mechanics.free[k % n];
+        let list = match (k < n, self.is_hamiltonian()) {
+            (true, _) => &start.position,
+            (false, true) => &start.momentum,
+            (false, false) => &start.velocity,
+        };
+        list.get(i).copied().flatten().unwrap_or(0.0)
+    }
+
+    /// What the start completes and projects moves with what was given.
+    pub fn complete_start_columns(&mut self) {
+        if !self.is_constrained() || self.tangent.is_none() {
+            return;
+        }
+        let (n, m) = (self.size(), &self.program.mechanics);
+        let start = &self.options.start;
+        let rates = if self.is_hamiltonian() { &start.momentum } else { &start.velocity };
+        let given = |list: &[Option<f64>], i: usize| list.get(i).copied().flatten().is_some();
+        let free: Vec<usize> = (0..2 * n)
+            .filter(|&k| {
+                let i = m.free[k % n];
+                if k < n { !given(&start.position, i) } else { !given(rates, i) }
+            })
+            .collect();
+        if self.is_degenerate() {
+            self.lose(Obstacle::Degenerate, &[], None);
+            return;
+        }
+        if !free.is_empty() {
+            // Positions first: the rates of rows depend on them.
+            for pass in [false, true] {
+                self.solve_missing_columns(&free, pass);
+            }
+        }
+        self.project_columns();
+    }
+
+    /// The variations of start values that were not given, smallest change.
+    fn solve_missing_columns(&mut self, free: &[usize], rates: bool) {
+        let (n, rows) = (self.size(), self.frame.rows());
+        let inverse = self.is_hamiltonian().then(|| self.frame.mass());
+        let free: Vec<usize> = free.iter().copied().filter(|&k| (k >= n) == rates).collect();
+        let slope = |i: usize, k: usize| match (&inverse, rates) {
+            (Some(h), true) => (0..n).map(|j| rows[(i, j)] * h[(j, k % n)]).sum(),
+            _ => rows[(i, k % n)],
+        };
+        let holonomic = |i: usize| self.program.mechanics.rows[i].kind == RowKind::Holonomic;
+        let used: Vec<usize> = (0..rows.rows)
+            .filter(|&i| (rates || holonomic(i)) && free.iter().any(|&k| slope(i, k) != 0.0))
+            .collect();
+        let mut part = Matrix::zeros(used.len(), free.len());
+        for (a, &i) in used.iter().enumerate() {
+            for (b, &k) in free.iter().enumerate() {
+                part[(a, b)] = slope(i, k);
+            }
+        }
+        let factored = Factored::new(&part);
+        for d in 0..self.directions() {
+            let values = self.differential_of_column(d);
+            let Some(tangent) = &mut self.tangent else { return };
+            let at = if rates { tangent.layout.row_rate } else { tangent.layout.row_position };
+            let target: Vec<f64> = used.iter().map(|&i| -values[at + i]).collect();
+            for (&k, x) in free.iter().zip(factored.solve(&target)) {
+                tangent.columns[d][k] += x;
+            }
+        }
+    }
+
+    /// Brings the variation back onto the tangent of rows and closed walls, along with the state.
+    pub fn project_columns(&mut self) {
+        if self.tangent.as_ref().is_none_or(|t| !t.exists()) || self.is_degenerate() {
+            return;
+        }
+        self.evaluate_frame();
+        let (n, m) = (self.size(), self.frame.layout.rows);
+        let closed: Vec<usize> =
+            (0..self.contact.walls.len()).filter(|&w| self.contact.walls[w].closed).collect();
+        let (metric, all) = self.frame.metric_with(&closed);
+        for d in 0..self.directions() {
+            for rates in [false, true] {
+                let values = self.differential_of_column(d);
+                let hamiltonian = self.is_hamiltonian();
+                let Some(tangent) = &mut self.tangent else { return };
+                let l = &tangent.layout;
+                let (row, wall) = if rates { (l.row_rate, l.gap_rate) } else { (l.row_position, l.gap) };
+                let target: Vec<f64> = (0..m)
+                    .map(|r| -values[row + r])
+                    .chain(closed.iter().map(|&w| -values[wall + w]))
+                    .collect();
+                let (shift, y) = metric.solve(&vec![0.0; n], &target);
+                let column = &mut tangent.columns[d];
+                if rates && hamiltonian {
+                    let momentum = all.transposed_times(&y);
+                    column[n..].iter_mut().zip(&momentum).for_each(|(x, p)| *x -= p);
+                } else {
+                    let first = if rates { n } else { 0 };
+                    column[first..first + n].iter_mut().zip(&shift).for_each(|(x, s)| *x += s);
+                }
+            }
+        }
+    }
+}
