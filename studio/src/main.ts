@@ -122,6 +122,7 @@ session.shown.listen((shown) => {
     player.seek(wantedTime);
     wantedTime = null;
   } else if (fresh && !still()) player.play();
+  if (shown.serial === 1) performance.mark("first motion");
   document.body.dataset["serial"] = String(shown.serial);
 });
 session.dragging.listen((on) => stage.hold(on));
