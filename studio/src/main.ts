@@ -15,6 +15,7 @@ import { Session } from "./app/session";
 import { still, theme, toggleTheme } from "./app/theme";
 import { LESSONS, Tour } from "./app/tour";
 import { engine } from "./engine/client";
+import { isServed, readServed } from "./engine/served";
 import { button, h, menu, say } from "./layout/dom";
 import { FIRST, Panes } from "./layout/panes";
 import { report } from "./mathematics/report";
@@ -192,6 +193,14 @@ async function begin(): Promise<void> {
       say(error instanceof BadLink ? error.message : "This link cannot be read");
     }
   }
+  if (isServed()) {
+    const model = await readServed();
+    if (model.text !== null) {
+      session.writable.value = model.writable;
+      session.open({ file: model.file, text: model.text, tables: model.tables });
+      return;
+    }
+  }
   const asked = /^#model=([\w-]+)$/.exec(location.hash)?.[1] ?? FIRST_MODEL;
   const entries = await session.engine.ask("gallery", {});
   const entry = entries.find((e) => e.name === asked) ?? entries.find((e) => e.name === FIRST_MODEL) ?? entries[0];
@@ -199,7 +208,7 @@ async function begin(): Promise<void> {
 }
 addEventListener("hashchange", () => void begin());
 session.failure.listen((why) => { if (why) say(why); });
-void begin();
+void begin().catch((error: unknown) => { session.failure.value = error instanceof Error ? error.message : String(error); });
 offline();
 
 /** For those who look behind the page, and for its tests. */

@@ -3,6 +3,7 @@
 import type { ExportKind } from "../engine/protocol";
 import { MOST_TABLE, MOST_TEXT } from "../engine/protocol";
 import { Cancelled } from "../engine/client";
+import { writeServed } from "../engine/served";
 import { h, say } from "../layout/dom";
 import type { Session } from "./session";
 
@@ -58,10 +59,22 @@ export function fileMenu(session: Session): ([string, () => void] | null)[] {
   return [
     ["Open a model…", () => open(".toml")],
     ["Add a table (CSV)…", () => open(".csv,.tsv,.txt")],
+    ...(session.writable.value ? [[`Write back to ${file}`, () => void writeBack(text)] as [string, () => void]] : []),
     [`Save ${file}`, () => download(file, "application/toml", text)],
     null,
     ...EXPORTS.map(([name, as]): [string, () => void] => [name, () => void exported(session, as)]),
   ];
+}
+
+/** Writes the model to its file, which `carom studio` reads from the disk. */
+async function writeBack(text: string, force = false): Promise<void> {
+  try {
+    const outcome = await writeServed(text, force);
+    if (outcome === "written") say("Written");
+    else if (confirm("The file has changed on the disk since it was read. Write over it?")) await writeBack(text, true);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+  }
 }
 
 async function exported(session: Session, as: ExportKind): Promise<void> {

@@ -1,8 +1,10 @@
 // After the first visit the studio works offline. Not while it is developed, and not where `carom studio` serves it: there
 // a page kept from yesterday would be a mistake.
 
+import { isServed } from "../engine/served";
+
 export function offline(): void {
-  if (!import.meta.env.PROD || document.querySelector('meta[name="carom-served"]')) return;
+  if (!import.meta.env.PROD || isServed()) return;
   if (!("serviceWorker" in navigator) || !isSecureContext) return;
   void navigator.serviceWorker.register("./sw.js", { scope: "./" }).catch(() => {
     // Where it is not allowed (a private window, a file), the page works online.

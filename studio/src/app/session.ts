@@ -49,6 +49,8 @@ export class Session {
   readonly progress = new Cell<number | null>(null);
   /** What is wrong with the engine, if anything. */
   readonly failure = new Cell<string | null>(null);
+  /** Is the model a file on the disk that may be written back (`carom studio FILE`)? */
+  readonly writable = new Cell(false);
   /** Is someone dragging a slider or a body? */
   readonly dragging = new Cell(false);
 
