@@ -126,7 +126,7 @@ export class Plots {
         seen.add(name);
         const value = jump ? `${figure(c.data[jump.knot - 1]!, 5)} → ${figure(c.data[jump.knot]!, 5)}` : figure(valueAt(c.data, at), 5);
         const name_ = h("i", {}, plain(c.label));
-        name_.style.color = colour(ink, i);
+        name_.style.borderColor = colour(ink, i);
         cells.push(h("span", { title: title(c) }, name_, ` ${value}`));
       });
     }

@@ -100,7 +100,7 @@ export class TimePlot implements Plot {
     const ink = readInk();
     this.head.replaceChildren(...own.columns.map((c, i) => {
       const s = h("span", { title: title(c) }, plain(c.label), c.unit ? h("small", {}, ` ${c.unit}`) : null);
-      s.style.color = colour(ink, i);
+      s.style.borderColor = colour(ink, i);
       return s;
     }));
     const angle = own.columns.length > 0 && own.columns.every((c) => c.kind === "angle");

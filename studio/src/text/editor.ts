@@ -78,7 +78,7 @@ export class TextEditor {
         hoverTooltip((_, at) => this.hover(at)),
         // Tab leaves the editor, so that nobody who uses the keyboard alone is caught in it; Ctrl-] indents.
         keymap.of([...closeBracketsKeymap, ...completionKeymap, ...searchKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
-        EditorView.contentAttributes.of({ "aria-label": "Model text", spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
+        EditorView.contentAttributes.of({ "aria-label": "Model text", tabindex: "0", spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) session.type(update.state.doc.toString());
         }),
