@@ -121,6 +121,11 @@ export function menu(anchor: HTMLElement, items: ([name: string, act: () => void
   list.querySelector("button")?.focus();
 }
 
+/** A label in runs (text, italic, shift: 1 above, −1 below the line) as elements. */
+export function labelled(label: [text: string, italic: boolean, shift: number][]): HTMLElement {
+  return h("span", { class: "label" }, ...label.map(([text, italic, shift]) => h(shift < 0 ? "sub" : shift > 0 ? "sup" : italic ? "i" : "span", {}, text)));
+}
+
 /** A number as people read it: a true minus sign, no more digits than asked. */
 export function figure(value: number, digits = 6): string {
   if (!Number.isFinite(value)) return "–";

@@ -5,7 +5,7 @@
 import uPlot from "uplot";
 import type { Session } from "../app/session";
 import type { Scene } from "../engine/protocol";
-import { button, h } from "../layout/dom";
+import { button, h, labelled } from "../layout/dom";
 import { colour, readInk } from "../stage/ink";
 import { instant, valueAt } from "../stage/scene";
 import type { Plot } from "./plots";
@@ -33,6 +33,7 @@ export class PlanePlot implements Plot {
   readonly element: HTMLElement;
   private plot: uPlot | null = null;
   private readonly box: HTMLElement;
+  private readonly legend = h("span", { class: "legend" });
   private readonly dot = h("div", { class: "now-dot" });
   private points: Points = { x: [], y: [], t: [], broken: [] };
   private ghost: Points | null = null;
@@ -41,7 +42,7 @@ export class PlanePlot implements Plot {
   constructor(readonly request: Plane, private readonly width: number, private readonly session: Session, private readonly acts: Acts) {
     const words = request.kind === "section" ? `Section at ${request.event}` : "Phase plane";
     this.box = h("div", { class: "plot-canvas", role: "img", "aria-label": `${words}: ${request.y} over ${request.x}` });
-    this.element = h("figure", { class: "plot" }, h("figcaption", {}, h("b", {}, words), h("span", { class: "legend" }, h("span", {}, `${request.y} over ${request.x}`)), button(`Remove ${words}`, "close", acts.remove, { class: "remove" })), this.box);
+    this.element = h("figure", { class: "plot" }, h("figcaption", {}, h("b", {}, words), this.legend, button(`Remove ${words}`, "close", acts.remove, { class: "remove" })), this.box);
   }
 
   private collect(scene: Scene): Points {
@@ -79,6 +80,7 @@ export class PlanePlot implements Plot {
     }
     const ink = readInk();
     const [cx, cy] = [columnOf(scene, this.request.x)!, columnOf(scene, this.request.y)!];
+    this.legend.replaceChildren(h("span", {}, labelled(cy.label), " over ", labelled(cx.label)));
     const range = (which: "x" | "y") => (): [number, number] => {
       const all = this.ghost ? this.points[which].concat(this.ghost[which]) : this.points[which];
       let [low, high] = [Infinity, -Infinity];

@@ -4,9 +4,9 @@ import { Cell } from "../app/cell";
 import type { Player } from "../app/player";
 import type { Session } from "../app/session";
 import type { Scene } from "../engine/protocol";
-import { button, figure, h, menu } from "../layout/dom";
+import { button, figure, h, labelled, menu } from "../layout/dom";
 import { colour, readInk } from "../stage/ink";
-import { indexAt, instant, jumpAt, plain, valueAt } from "../stage/scene";
+import { indexAt, instant, jumpAt, valueAt } from "../stage/scene";
 import { PlanePlot } from "./plane";
 import { columnOf, defaults, groups, title, type Request } from "./signals";
 import { TimePlot } from "./time";
@@ -84,8 +84,8 @@ export class Plots {
       this.list.replaceChildren(...this.plots.map((p) => p.element));
     }
     for (const plot of this.plots) plot.show(scene, this.ghost.value);
-    for (const plot of this.plots) plot.mark(this.player.time.value);
-    this.read(this.player.time.value);
+    // Marks are placed with the next frame, when the plots know their scales.
+    this.player.refresh();
   }
 
   private make(request: Request, index: number, width: number): Plot {
@@ -125,7 +125,7 @@ export class Plots {
         if (!c || seen.has(name) || cells.length > 8) return;
         seen.add(name);
         const value = jump ? `${figure(c.data[jump.knot - 1]!, 5)} → ${figure(c.data[jump.knot]!, 5)}` : figure(valueAt(c.data, at), 5);
-        const name_ = h("i", {}, plain(c.label));
+        const name_ = labelled(c.label);
         name_.style.borderColor = colour(ink, i);
         cells.push(h("span", { title: title(c) }, name_, ` ${value}`));
       });

@@ -2,9 +2,9 @@
 
 import uPlot from "uplot";
 import type { Scene } from "../engine/protocol";
-import { button, h } from "../layout/dom";
+import { button, h, labelled } from "../layout/dom";
 import { colour, readInk } from "../stage/ink";
-import { plain, span } from "../stage/scene";
+import { span } from "../stage/scene";
 import type { Plot } from "./plots";
 import { angleMarks, angleText, curves, title, type Curves, type Request } from "./signals";
 
@@ -99,7 +99,7 @@ export class TimePlot implements Plot {
     this.plot?.destroy();
     const ink = readInk();
     this.head.replaceChildren(...own.columns.map((c, i) => {
-      const s = h("span", { title: title(c) }, plain(c.label), c.unit ? h("small", {}, ` ${c.unit}`) : null);
+      const s = h("span", { title: title(c) }, labelled(c.label), c.unit ? h("small", {}, ` ${c.unit}`) : null);
       s.style.borderColor = colour(ink, i);
       return s;
     }));

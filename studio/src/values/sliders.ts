@@ -92,8 +92,7 @@ function title(name: string): HTMLElement {
   const greek: Record<string, string> = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", zeta: "ζ", eta: "η", theta: "θ", kappa: "κ", lambda: "λ", mu: "μ", nu: "ν", xi: "ξ", rho: "ρ", sigma: "σ", tau: "τ", phi: "φ", chi: "χ", psi: "ψ", omega: "ω", Omega: "Ω", Phi: "Φ", Delta: "Δ" };
   if (!m) return h("span", { class: "symbol" }, name);
   const letter = greek[m[1]!] ?? m[1]!.replace(/^p_(.*)$/, (_, c: string) => `p ${greek[c] ?? c}`);
-  const dotted = m[3] ? [...letter].map((c, i, all) => (i === all.length - 1 ? c + (m[3]!.length > 1 ? "\u0308" : "\u0307") : c)).join("") : letter;
-  return h("span", { class: "symbol" }, h("i", {}, dotted), m[2] ? h("sub", {}, m[2]) : null);
+  return h("span", { class: "symbol" }, h("i", { class: m[3] ? "dotted" : null }, letter), m[2] ? h("sub", {}, m[2]) : null);
 }
 
 function row(session: SliderHost, slider: Slider): Row {
