@@ -27,6 +27,7 @@ import { auditChip } from "./values/audit";
 import { controls, keys } from "./values/controls";
 import { impactList } from "./values/impacts";
 import { sliders } from "./values/sliders";
+import { untilField, writeValues } from "./values/until";
 
 /** The model that a first visit shows. */
 const FIRST_MODEL = "double_pendulum_wall";
@@ -51,7 +52,7 @@ const panes = new Panes({
   mathematics: { body: report(session) },
   motion: { body: h("div", { class: "motion-body" }, beside.bar, stage.element, controls(player)), tools: beside.tools },
   plots: { body: plots.element },
-  values: { body: h("div", { class: "values", tabindex: 0, role: "group", "aria-label": "Values and impacts" }, sliders(session), impactList(session, player)), tools: [resetAll] },
+  values: { body: h("div", { class: "values", tabindex: 0, role: "group", "aria-label": "Values and impacts" }, sliders(session), untilField(session), impactList(session, player)), tools: [writeValues(session, editor), resetAll] },
 });
 
 const gallery = new Gallery(session, (entry) => {

@@ -33,11 +33,13 @@ export function sliders(session: SliderHost): HTMLElement {
   let rows: Row[] = [];
   let shape = "";
 
+  // A formula of other parameters has a slider only once it has been changed (by a wall that was dragged), so that it can be given back.
+  const listed = (s: Slider): boolean => s.free || session.values.value[s.name] !== undefined;
   const build = (outline: Outline): void => {
     rows = [];
     const groups: HTMLElement[] = [];
     for (const kind of Object.keys(TITLES) as Slider["kind"][]) {
-      const mine = outline.sliders.filter((s) => s.kind === kind && s.free);
+      const mine = outline.sliders.filter((s) => s.kind === kind && listed(s));
       if (!mine.length) continue;
       const made = mine.map((s) => row(session, s));
       rows.push(...made);
@@ -51,19 +53,18 @@ export function sliders(session: SliderHost): HTMLElement {
     for (const r of rows) show(r, session.values.value[r.slider.name]);
   };
 
-  session.outline.listen((outline) => {
+  const arrange = (): void => {
+    const outline = session.outline.value;
     if (!outline) return;
-    const now = JSON.stringify(outline.sliders.map((s) => [s.name, s.kind, s.free]));
+    const now = JSON.stringify(outline.sliders.filter(listed).map((s) => [s.name, s.kind, s.unit]));
     if (now !== shape) {
       shape = now;
       build(outline);
-    } else outline.sliders.filter((s) => s.free).forEach((s) => {
-      const r = rows.find((r) => r.slider.name === s.name);
-      if (r) r.slider = s;
-    });
+    } else for (const r of rows) r.slider = outline.sliders.find((s) => s.name === r.slider.name && s.kind === r.slider.kind) ?? r.slider;
     refresh();
-  });
-  session.values.listen(refresh);
+  };
+  session.outline.listen(arrange);
+  session.values.listen(arrange);
   return box;
 }
 
