@@ -236,7 +236,7 @@ pub struct Show {
     pub plot: Vec<String>,
 
     /// One more run to compare with: parameters, start values and entries of the run table, as "g=1.62" or
-    /// "method=rk4,step=0.01"; may be repeated, one run each
+    /// "method=rk4,step=0.01" (without a step: one from sample to sample); may be repeated, one run each
     #[arg(long, value_name = "CHANGES", allow_hyphen_values = true)]
     pub compare: Vec<String>,
 

@@ -32,6 +32,13 @@ pub fn runs(args: &Show, loaded: &Loaded, base: &Motion) -> Result<Vec<Other>, F
     for changes in &args.compare {
         let mut loaded = loaded.clone();
         change(&mut loaded, changes);
+        let label = match step_left_out(&loaded.draft, changes, base) {
+            Some(step) => {
+                loaded.problems.extend(loaded.draft.set_run("step", &step));
+                format!("{changes}, step={step}")
+            }
+            None => changes.clone(),
+        };
         let (file, level) = (loaded.file.clone(), loaded.level);
         let model = loaded.check(true)?;
         let mut options = Options::of(&model);
@@ -40,12 +47,27 @@ pub fn runs(args: &Show, loaded: &Loaded, base: &Motion) -> Result<Vec<Other>, F
         let motion = prepared.simulate(&options, 1, args.model.quiet, &file)?;
         if !args.model.quiet {
             let warnings: Vec<Diagnostic> =
-                motion.warnings.iter().map(|w| Diagnostic::warning(format!("{changes}: {w}"))).collect();
+                motion.warnings.iter().map(|w| Diagnostic::warning(format!("{label}: {w}"))).collect();
             load::report(&warnings, &file, false);
         }
-        others.push(Other { label: changes.clone(), prepared, motion });
+        others.push(Other { label, prepared, motion });
     }
     Ok(others)
+}
+
+/// `method=rk4` alone: one step from sample to sample, as the usual loop takes them. `None` if a step is given, or none needed.
+fn step_left_out(draft: &Draft, changes: &str, base: &Motion) -> Option<String> {
+    let fixed = parts(changes).iter().any(|part| {
+        part.split_once('=').is_some_and(|(name, value)| name.trim() == "method" && value.trim() == "rk4")
+    });
+    if !fixed || draft.run.iter().any(|(word, _)| word.text == "step") {
+        return None;
+    }
+    let (first, last) = (base.time.first()?, base.time.last()?);
+    let step = (last - first).abs() / (base.time.len().max(2) - 1) as f64;
+    // Two digits are enough to be read, and to be typed again.
+    let step: f64 = format!("{step:.1e}").parse().ok()?;
+    (step > 0.0 && step.is_finite()).then(|| step.to_string())
 }
 
 /// The times of `base` that lie in this run, and as densely the times beyond them.
@@ -148,6 +170,16 @@ fn parts(text: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fixed_step_that_is_not_given_goes_from_sample_to_sample() {
+        let base = Motion { time: vec![0.0, 0.5, 1.0, 1.5], ..Motion::default() };
+        let (mut draft, _) = Draft::parse("coordinates = [\"x\"]\n", "m.toml");
+        assert_eq!(step_left_out(&draft, "g=1, method = rk4", &base).as_deref(), Some("0.5"));
+        assert_eq!(step_left_out(&draft, "method=taylor", &base), None);
+        draft.set_run("step", "0.01");
+        assert_eq!(step_left_out(&draft, "method=rk4", &base), None);
+    }
 
     #[test]
     fn commas_in_brackets_do_not_separate() {

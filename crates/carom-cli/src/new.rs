@@ -83,7 +83,18 @@ pub fn page() -> Result<(), Failure> {
             group = entry.group;
             out += &format!("\n## {group}\n");
         }
-        let comment = entry.comment().replace('_', "\\_").replace('*', "\\*").replace('`', "");
+        // Marks of Markdown are meant only between backticks.
+        let comment: Vec<String> = entry
+            .comment()
+            .split('`')
+            .enumerate()
+            .map(
+                |(i, part)| {
+                    if i % 2 == 1 { part.to_owned() } else { part.replace('_', "\\_").replace('*', "\\*") }
+                },
+            )
+            .collect();
+        let comment = comment.join("`");
         out += &format!("\n### {}\n\n`{}`. {comment}\n", entry.title(), entry.name);
     }
     write::result(out.as_bytes()).map(drop)

@@ -150,7 +150,11 @@ fn save(output: &str, motion: &Motion, model: &Model) -> Result<Vec<String>, Fai
         Form::Csv => {
             write::file(output, &table::csv(&samples))?;
             files.extend(write::beside_csv(output, &samples)?);
-            files.extend(second(output, happenings.rows() > 0, &table::csv(&happenings))?);
+            let impacts = second(output, happenings.rows() > 0, &table::csv(&happenings))?;
+            if let Some(impacts) = &impacts {
+                files.push(impacts.clone());
+                files.extend(write::beside_csv(impacts, &happenings)?);
+            }
         }
         #[cfg(feature = "tables")]
         Form::Parquet => {
@@ -172,8 +176,13 @@ fn second(output: &str, needed: bool, bytes: &[u8]) -> Result<Option<String>, Fa
         write::file(&path, bytes)?;
         return Ok(Some(path));
     }
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::write(&path, &error)),
-        _ => Ok(None),
+    for old in [format!("{path}-metadata.json"), path] {
+        match std::fs::remove_file(&old) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Failure::write(&old, &error));
+            }
+            _ => {}
+        }
     }
+    Ok(None)
 }

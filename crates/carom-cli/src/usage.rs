@@ -310,15 +310,12 @@ fn no_command(word: &str, typed: &[String]) -> String {
             format!("there is no command `{word}`\n  hint: did you mean `carom {name}{rest}`?")
         }
         None => {
-            let list: Vec<String> = commands
-                .get_subcommands()
-                .filter(|c| !c.is_hide_set())
+            let shown = || commands.get_subcommands().filter(|c| !c.is_hide_set());
+            let width = shown().map(|c| c.get_name().len()).max().unwrap_or(0);
+            let list: Vec<String> = shown()
                 .map(|c| {
-                    format!(
-                        "  {:9}{}",
-                        c.get_name(),
-                        c.get_about().map(ToString::to_string).unwrap_or_default()
-                    )
+                    let about = c.get_about().map(ToString::to_string).unwrap_or_default();
+                    format!("  {:width$}  {about}", c.get_name())
                 })
                 .collect();
             format!("there is no command `{word}`\n  hint: the commands are\n{}", list.join("\n"))
@@ -342,6 +339,12 @@ fn is_model(word: &str) -> bool {
 fn with_model(model: &str) -> String {
     let stem =
         Path::new(model).file_stem().map_or_else(|| model.to_owned(), |s| s.to_string_lossy().into_owned());
+    if !Path::new(model).exists() && gallery::find(model).is_none() {
+        let (model, stem) = (quoted(model), quoted(&stem));
+        return format!(
+            "there is no file {model}\n  hint: `carom new {stem}` writes a first model of that name, `carom gallery` lists the ones that come along"
+        );
+    }
     let (model, stem) = (quoted(model), quoted(&stem));
     let lines = [
         (format!("carom check {model}"), "its mistakes"),

@@ -190,6 +190,7 @@ fn files_are_written_by_extension_with_the_impacts_in_a_second_one() {
         "out.csv",
         "out.csv-metadata.json",
         "out.impacts.csv",
+        "out.impacts.csv-metadata.json",
         "out.impacts.parquet",
         "out.json",
         "out.npz",

@@ -82,14 +82,21 @@ fn words_in_the_wrong_place_are_put_in_the_right_one() {
 
 #[test]
 fn a_model_without_a_command_says_what_can_be_done_with_it() {
-    for model in ["double_pendulum_wall.toml", MODEL, "no/such file.toml"] {
-        let ended = carom(&[model]).expect(1);
+    let folder = tempfile::tempdir().unwrap();
+    carom_in(folder.path(), &["gallery", "double_pendulum_wall"]).expect(0);
+    for model in ["double_pendulum_wall.toml", MODEL] {
+        let ended = carom_in(folder.path(), &[model]).expect(1);
         for command in ["check", "derive", "run", "show", "sweep"] {
             assert!(ended.stderr.contains(&format!("carom {command} ")), "{model}: {}", ended.stderr);
         }
         assert!(ended.stderr.contains("what should be done"), "{}", ended.stderr);
     }
     assert!(carom(&["--until", "5", MODEL]).expect(1).stderr.contains("what should be done"));
+    // One that is not there is said to be missing.
+    answered(
+        &["no/such file.toml"],
+        &["there is no file", "no/such file.toml", "carom new", "carom gallery"],
+    );
 }
 
 #[test]
@@ -279,6 +286,10 @@ fn runs_are_compared_in_one_picture_and_wrong_names_suggest() {
     for label in ["as it is", "g=1.62", "method=rk4, step=0.001", "theta'=1", "|Δ"] {
         assert!(picture.contains(label), "{label}");
     }
+    // A fixed step that is not given goes from sample to sample: until = 2, 201 samples.
+    show(&["-o", "a.svg", "--samples", "201", "--compare", "g=1.62", "--compare", "method=rk4"]).expect(0);
+    let picture = std::fs::read_to_string(folder.path().join("a.svg")).unwrap();
+    assert!(picture.contains("method=rk4, step=0.01<"), "{picture}");
     show(&["-o", "a.html", "--compare", "R=1.1", "--plot", "theta"]).expect(0);
     let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
     assert!(page.contains("\"compared\":[\"as it is\",\"R=1.1\"]"));

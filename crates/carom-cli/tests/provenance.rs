@@ -67,7 +67,9 @@ fn every_output_says_where_it_comes_from_and_the_same_command_says_the_same() {
         check(file, &bytes, "--set g=1.62", true);
     }
     command("run", "m.csv");
-    check("m.csv-metadata.json", &read(folder, "m.csv-metadata.json"), "--set g=1.62", true);
+    for file in ["m.csv-metadata.json", "m.impacts.csv-metadata.json"] {
+        check(file, &read(folder, file), "--set g=1.62", true);
+    }
     for file in ["m.svg", "m.png", "m.html"] {
         check(file, &command("show", file), "--set g=1.62", true);
     }

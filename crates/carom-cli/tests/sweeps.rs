@@ -33,6 +33,9 @@ fn a_sweep_has_one_row_per_trajectory_in_input_order() {
             && summary["cpu_seconds"].is_number()
             && summary["threads"].is_number()
     );
+    let provenance = &summary["provenance"];
+    assert_eq!(provenance["options"], serde_json::json!(["--vary theta=0.5,1", "--vary g=9.8,1.6,3"]));
+    assert!(provenance["model_sha256"].is_string() && provenance["arithmetic"].is_string());
     let rows = rows(folder.path(), "out.csv");
     let header = "theta,g,stop,time,impacts,final.theta,theta',hamiltonian_drift,error,warnings";
     assert_eq!(rows[0].join(","), header);

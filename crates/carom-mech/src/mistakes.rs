@@ -144,6 +144,11 @@ static MISTAKES: &[Mistake] = mistakes! {
     means "The state of a Lagrangian model is made of positions and velocities, that of a Hamiltonian one of positions and momenta."
     do "Use `velocity = { … }` or `momentum = { … }` in `[start]`, and in `--start` and `set` the names that belong to the model."
 
+    "units"
+    says "unknown unit" "adds " "subtracts " "but should be " "takes an angle" "takes a number" "compares " "divides " "a unit is missing" "cannot stand in a unit" "a unit contains" "counts from another zero" "is read as a unit"
+    means "Units are stated, in `[units]` or after a value, and here two things do not fit: a sum of a length and a force, the sine of a mass, a value in another unit than its name; or a unit that nobody knows."
+    do "The hint says which factor is missing, or which line determines a unit. A number in a formula has no unit: give it a name in `[parameters]`, as `a = \"10 m\"`. `carom help \"[units]\"` lists all units."
+
     "inertia"
     says "the mass matrix is"
     means "For these parameters some direction of motion has no inertia, or a negative one."

@@ -3,6 +3,7 @@
 //! The same text is a page of the repository, a chapter of the book, and what `carom help` prints.
 
 use crate::schema::{self, Entry};
+use crate::units;
 use carom_expr::Function;
 use std::fmt::Write;
 
@@ -123,8 +124,13 @@ const SECTIONS: &[Section] = &[
     Section {
         tables: &["units"],
         title: "[units]",
-        text: "",
-        example: "[units]\ntheta = \"rad\"\n\"theta'\" = \"rad/s\"\n",
+        text: "States units of names. What is stated is checked in every formula; a name without a stated unit is unknown, and an error only \
+               where no unit fits it. A value in quotes may carry a unit, `\"90 deg\"`, `\"30 cm\"`, also on the command line: `--set \"l=30 cm\"`, \
+               `--until \"10 s\"`; a formula never does. Values are stored, and written to JSON and tables, in coherent units (kg, m, s, \
+               rad, …), and a number without a unit is in those; `deg` for a coordinate changes what is shown, not what is stored. A model \
+               that mentions no unit is not checked.\n\n\
+               A unit is a product of names, `kg m^2/s^2`: blanks multiply, exponents follow `^`, several factors below stand in parentheses, `J/(kg K)`.",
+        example: "[units]\ntheta = \"deg\"\nl = \"m\"\n\"theta'\" = \"rad/s\"\n",
     },
     Section {
         tables: &["view"],
@@ -252,7 +258,43 @@ fn section(section: &Section, level: usize) -> String {
         out += &rows(&entries);
     }
     _ = write!(out, "\n```toml fragment\n{}```\n", section.example);
+    if section.tables == ["units"] {
+        out += "\n";
+        out += &units();
+    }
     out
+}
+
+/// Every unit that has a name: how it is written, what it is in coherent units.
+fn units() -> String {
+    let mut out = String::from(
+        "Those marked with * take prefixes: `km`, `mN`, `µs` (or `us`), `GHz`.\n\n| unit | name | in coherent units |\n|---|---|---|\n",
+    );
+    for listed in units::listed() {
+        let names: Vec<String> = std::iter::once(&listed.name)
+            .chain(listed.other_names)
+            // Two ohms and two ångströms look alike.
+            .filter(|name| !name.contains(['\u{2126}', '\u{212b}']))
+            .map(|name| format!("`{name}`"))
+            .collect();
+        let unit = listed.unit();
+        let dimension = if unit.dimension.is_none() { String::new() } else { unit.dimension.to_string() };
+        let number = if unit.is_coherent() && !dimension.is_empty() {
+            String::new()
+        } else {
+            significant(unit.factor())
+        };
+        let star = if listed.prefixes { " *" } else { "" };
+        let value = format!("{number} {dimension}");
+        _ = writeln!(out, "| {}{star} | {} | {} |", names.join(", "), listed.word, value.trim());
+    }
+    out
+}
+
+/// Ten digits, without the zeros behind them.
+fn significant(x: f64) -> String {
+    let rounded: f64 = format!("{x:.9e}").parse().unwrap_or(x);
+    if (1e-4..1e12).contains(&rounded) { rounded.to_string() } else { format!("{rounded:e}") }
 }
 
 fn rows(entries: &[&Entry]) -> String {

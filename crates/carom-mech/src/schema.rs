@@ -203,7 +203,7 @@ static SCHEMA: &[Entry] = entries! {
         "*": Formula, "extra signal to sample, plot and export; may contain accelerations x''"
     }
     "units" {
-        "*": Text, "unit of a name, for labels of plots and tables"
+        "*": Text, "unit of a coordinate, velocity, parameter, definition, input, output, or of t, energy; formulas are checked with it, pictures and summaries shown in it"
     }
     "view" {
         "links": Pairs, "points joined by a line; a point is \"origin\", a body, or a list of formulas"

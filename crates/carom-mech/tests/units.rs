@@ -148,7 +148,7 @@ fn every_mistake_in_a_formula_is_told_at_its_place() {
             "restitution = 0.5",
             "restitution = \"l\"",
             "\"l\"",
-            "the restitution is in m, but should be in a number without unit",
+            "the restitution is in m, but should be a number without unit",
             "0 and 1",
         ),
         ("x = \"5 mm\"", "x = \"5 s\"", "\"5 s\"", "the start of `x` is in s, but should be in m", ""),

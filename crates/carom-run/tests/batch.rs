@@ -1,4 +1,4 @@
-//! Fleets against single simulations, bit by bit.
+//! Batches against single simulations, bit by bit.
 
 mod common;
 

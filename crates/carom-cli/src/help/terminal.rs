@@ -76,23 +76,22 @@ fn cells(line: &str) -> Vec<String> {
     inner.split('|').map(|c| plain(c.trim()).replace(bar, "|")).collect()
 }
 
-/// A table: the last column takes what is left; where that is too little, each row is a small paragraph.
+/// A table: narrow columns take what they need, the wide ones share what is left; where that is too little, each row is a
+/// small paragraph.
 fn table(rows: &[Vec<String>], width: usize, paint: Paint) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widest = |k: usize| rows.iter().filter_map(|r| r.get(k)).map(|c| width_of(c)).max().unwrap_or(0);
+    // The header is not shown.
+    let widest =
+        |k: usize| rows.iter().skip(1).filter_map(|r| r.get(k)).map(|c| width_of(c)).max().unwrap_or(0);
     let mut widths: Vec<usize> = (0..columns).map(widest).collect();
-    // Columns before the last may take half of the width together, the first what it needs.
-    let first = widths.first().copied().unwrap_or(0).min(width * 2 / 5);
-    if let Some(w) = widths.first_mut() {
-        *w = first;
+    let mut by_width: Vec<usize> = (0..columns).collect();
+    by_width.sort_by_key(|&k| widths[k]);
+    let mut room = width.saturating_sub(2 * columns.saturating_sub(1));
+    for (done, &k) in by_width.iter().enumerate() {
+        widths[k] = widths[k].min(room / (columns - done));
+        room -= widths[k];
     }
-    let middle = columns.saturating_sub(2);
-    let room = (width * 3 / 5).saturating_sub(first) / middle.max(1);
-    for w in widths.iter_mut().skip(1).take(middle) {
-        *w = (*w).min(room.max(8));
-    }
-    let used: usize = widths.iter().take(columns.saturating_sub(1)).map(|w| w + 2).sum();
-    let last = width.saturating_sub(used);
+    let last = widths.last().copied().unwrap_or(0) + room;
     let mut out = Vec::new();
     if last < NARROWEST && columns > 1 {
         for row in rows.iter().skip(1) {

@@ -28,6 +28,7 @@ use batch::Rows;
 use carom_mech::{Diagnostic, Model};
 use carom_run::fields::{Field, Kind};
 use carom_run::{Batch, Level, Options};
+use carom_show::provenance::Stamp;
 use choice::Choice;
 use cpu_time::ProcessTime;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -53,6 +54,12 @@ pub static FIELDS: &[Field] = &[
     Field::new("threads", Kind::Count, "threads that simulated"),
     Field::new("seconds", Kind::Number, "time for the simulations"),
     Field::new("cpu_seconds", Kind::Number, "the same, summed over threads"),
+    Field::new("provenance", Kind::Object, "what must be in hand to compute it again"),
+    Field::new("provenance.carom", Kind::Text, "version of carom"),
+    Field::new("provenance.model_sha256", Kind::Text, "SHA-256 of the model text, as sha256sum prints it"),
+    Field::new("provenance.table_sha256", Kind::TextByName("table"), "SHA-256 of the tables that the model reads"),
+    Field::new("provenance.options", Kind::Texts, "options that change the model, its start or its run, and those that say which trajectories there are, as typed"),
+    Field::new("provenance.arithmetic", Kind::Word(&["fused", "plain"]), "are multiply and add rounded once or twice? Results are the same bits within each"),
 ];
 
 /// Runs the command.
@@ -171,12 +178,15 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         journal.remove();
     }
     if args.json {
+        let stamp = Stamp::of_many(&model.provenance, &chosen, arithmetic);
+        let provenance: serde_json::Value = serde_json::from_str(stamp.json()).unwrap_or_default();
         let summary = json!({
             "trajectories": next,
             "stops": tally.stops,
             "threads": threads,
             "seconds": seconds,
             "cpu_seconds": cpu_seconds,
+            "provenance": provenance,
         });
         write::json(&format!("{summary}\n"))?;
     } else if !args.model.quiet {
@@ -289,7 +299,7 @@ struct Worker<'a> {
     choice: &'a Choice,
     /// Where there is room for impacts.
     folder: PathBuf,
-    /// Fleets that wait for a shift.
+    /// Batches that wait for a thread.
     batches: Mutex<Vec<Batch<'a>>>,
 }
 

@@ -378,8 +378,7 @@ impl<'c, 'd> Dimensions<'c, 'd> {
             }
             Outcome::Fits(None) => {}
             Outcome::Contradicts => {
-                let message =
-                    format!("{what} is in {}, but should be in {}", self.show(found), self.show(wanted));
+                let message = format!("{what} is {}, but should be {}", self.said(found), self.said(wanted));
                 let hint = self.because(why.to_owned(), &[found, wanted]);
                 self.report(at, message, hint);
             }
@@ -388,6 +387,12 @@ impl<'c, 'd> Dimensions<'c, 'd> {
 
     fn report(&mut self, at: At, message: String, hint: String) {
         self.problems.push(Diagnostic::error(message).at(self.draft.place(at)).with_hint(hint));
+    }
+
+    /// What something is: in a unit, or a number.
+    fn said(&self, a: &Affine) -> String {
+        let shown = self.show(a);
+        if self.system.value(a).is_some_and(|d| d.is_none()) { shown } else { format!("in {shown}") }
     }
 
     /// A dimension in a sentence.

@@ -1,7 +1,8 @@
 //! Surfaces F(x, y, z) = 0 in space, drawn by their sections with planes across the axes.
 //!
 //! A surface is a wall or a holonomic row: by the wall's `draw` formula of x, y and z, or by a formula of three coordinates that
-//! are the components of a drawn point (a bead in a bowl). What moves is drawn as it is at the start.
+//! are the components of a drawn point (a bead in a bowl). What moves is drawn as it is at the start. A bowl ends at its last
+//! level that is a closed curve.
 
 use super::Scene;
 use super::curve::zero_set;
@@ -72,8 +73,9 @@ fn sections(track: &Track<'_>, formula: Expr, of: [Option<Symbol>; 3], bounds: &
         let slots: Vec<f64> = symbols.iter().zip(&meanings).map(slot).collect();
         formulas.evaluate(&slots)[0]
     };
+    let mut heights = (f64::NEG_INFINITY, f64::INFINITY);
     let mut found = Vec::new();
-    for axis in 0..3 {
+    for axis in [2, 0, 1] {
         let (a, b) = ((axis + 1) % 3, (axis + 2) % 3);
         let area = [bounds[a].0, bounds[a].1, bounds[b].0, bounds[b].1];
         for k in 0..SECTIONS[axis] {
@@ -86,9 +88,90 @@ fn sections(track: &Track<'_>, formula: Expr, of: [Option<Symbol>; 3], bounds: &
             };
             let section = zero_set(|u, v| value(place(u, v)), area, GRID, GRID);
             found.extend(
-                section.into_iter().map(|curve| curve.into_iter().map(|(u, v)| place(u, v)).collect()),
+                section
+                    .into_iter()
+                    .map(|curve| curve.into_iter().map(|(u, v)| place(u, v)).collect::<Curve>()),
             );
         }
+        if axis == 2 {
+            heights = whole_levels(&found);
+        }
     }
-    found
+    found.into_iter().flat_map(|curve| within(curve, heights)).collect()
+}
+
+/// Where a bowl ends: beyond the levels that are closed curves, those cut by the sides of the box are corners that nobody
+/// takes for the same surface. A surface whose levels are all closed (a ball), or all cut (a plane), has no such end.
+fn whole_levels(levels: &[Curve]) -> (f64, f64) {
+    let height = |level: &&Curve| level[0][2];
+    let (closed, open): (Vec<&Curve>, Vec<&Curve>) =
+        levels.iter().filter(|l| !l.is_empty()).partition(|l| l.first() == l.last());
+    let is_cut = |z: f64| open.iter().any(|l| height(l) == z);
+    let whole = || closed.iter().map(height).filter(|z| !is_cut(*z));
+    let (least, greatest) =
+        (whole().fold(f64::INFINITY, f64::min), whole().fold(f64::NEG_INFINITY, f64::max));
+    if least > greatest {
+        return (f64::NEG_INFINITY, f64::INFINITY);
+    }
+    let (below, above) = (open.iter().any(|l| height(l) < least), open.iter().any(|l| height(l) > greatest));
+    (if below { least } else { f64::NEG_INFINITY }, if above { greatest } else { f64::INFINITY })
+}
+
+/// The parts of a curve between two heights.
+fn within(curve: Curve, (low, high): (f64, f64)) -> Vec<Curve> {
+    let inside = |p: &[f64; 3]| (low..=high).contains(&p[2]);
+    if curve.iter().all(inside) {
+        return vec![curve];
+    }
+    // Where an edge of the curve leaves the range, it ends at the height itself.
+    let cut = |p: [f64; 3], q: [f64; 3]| {
+        let z = if p[2].max(q[2]) > high { high } else { low };
+        let part = (z - p[2]) / (q[2] - p[2]);
+        [p[0] + part * (q[0] - p[0]), p[1] + part * (q[1] - p[1]), z]
+    };
+    let (mut parts, mut part) = (Vec::new(), Curve::new());
+    for (i, p) in curve.iter().enumerate() {
+        let before = i.checked_sub(1).map(|i| curve[i]);
+        match (inside(p), before) {
+            (true, Some(before)) if !inside(&before) => part.extend([cut(before, *p), *p]),
+            (true, _) => part.push(*p),
+            (false, Some(before)) if inside(&before) => {
+                part.push(cut(before, *p));
+                parts.push(std::mem::take(&mut part));
+            }
+            _ => {}
+        }
+    }
+    parts.push(part);
+    parts.retain(|part| part.len() > 1);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn circle(radius: f64, z: f64) -> Curve {
+        let corner = |(x, y): (f64, f64)| [radius * x, radius * y, z];
+        [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (1.0, 0.0)].map(corner).to_vec()
+    }
+
+    #[test]
+    fn a_bowl_ends_at_its_last_whole_level_and_a_ball_nowhere() {
+        let corner = |z: f64| vec![[1.0, 0.5, z], [0.5, 1.0, z]];
+        let bowl = [circle(0.5, 0.1), circle(0.8, 0.3), corner(0.5), corner(0.7)];
+        assert_eq!(whole_levels(&bowl), (f64::NEG_INFINITY, 0.3));
+        let ball = [circle(0.5, -0.5), circle(1.0, 0.0), circle(0.5, 0.5)];
+        assert_eq!(whole_levels(&ball), (f64::NEG_INFINITY, f64::INFINITY));
+        assert_eq!(whole_levels(&[corner(0.1), corner(0.2)]), (f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    #[test]
+    fn a_curve_is_cut_at_the_height_itself() {
+        let valley = vec![[0.0, 0.0, 2.0], [1.0, 0.0, 0.0], [2.0, 0.0, 2.0]];
+        assert_eq!(
+            within(valley, (f64::NEG_INFINITY, 1.0)),
+            [[[0.5, 0.0, 1.0], [1.0, 0.0, 0.0], [1.5, 0.0, 1.0]]]
+        );
+    }
 }
