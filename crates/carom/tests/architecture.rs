@@ -215,6 +215,41 @@ fn source_files_can_be_read_in_one_sitting() {
 }
 
 #[test]
+fn every_crate_that_is_published_says_what_it_is_and_carries_its_licences() {
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        let folder = entry.unwrap().path();
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let package = manifest.split("\n[dependencies]").next().unwrap();
+        if package.contains("\npublish = false") {
+            continue;
+        }
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        for key in [
+            "version",
+            "rust-version",
+            "license",
+            "description",
+            "readme",
+            "documentation",
+            "keywords",
+            "categories",
+        ] {
+            let stated =
+                |line: &str| line.starts_with(&format!("{key} =")) || line.starts_with(&format!("{key}."));
+            assert!(package.lines().any(stated), "{name} has no {key}");
+        }
+        assert!(
+            manifest.contains("[package.metadata.docs.rs]"),
+            "{name}: what the documentation host builds"
+        );
+        // Links into the repository are followed when the archive is made.
+        for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+            assert!(fs::read(folder.join(file)).is_ok_and(|text| text.len() > 50), "{name} has no {file}");
+        }
+    }
+}
+
+#[test]
 fn the_way_of_a_gap_leads_through_stations_that_exist() {
     let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let way = map.split("\n## ").find(|section| section.starts_with("The way of")).expect("the way is drawn");
