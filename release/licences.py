@@ -1,6 +1,6 @@
 """Prints the licences of everything that is linked into `carom`, from `cargo metadata` and the sources of the crates.
 
-usage: licences.py [--target TRIPLE]
+usage: licences.py [--target TRIPLE] [--studio]
 
 Crates that only help to build are not listed, unless something of them reaches the program (fonts).
 """
@@ -52,16 +52,35 @@ def texts(package):
     return sorted(named | found)
 
 
+def studio():
+    """The packages of npm that the page of `carom studio` is made of; what only builds or tests it is not in it."""
+    lock = json.loads(pathlib.Path("studio/package-lock.json").read_text())
+    found = []
+    for place, entry in lock["packages"].items():
+        if place and not entry.get("dev"):
+            manifest = pathlib.Path("studio") / place / "package.json"
+            if not manifest.is_file():
+                if entry.get("optional"):
+                    continue
+                sys.exit(f"{manifest} is missing: bash studio/build")
+            stated = entry.get("license") or json.loads(manifest.read_text()).get("license")
+            name = place.rsplit("node_modules/", 1)[-1]
+            found.append({"name": name, "version": entry["version"], "license": stated, "license_file": None,
+                          "manifest_path": str(manifest)})
+    return sorted(found, key=lambda p: (p["name"], p["version"]))
+
+
 def main():
     target = sys.argv[sys.argv.index("--target") + 1] if "--target" in sys.argv else None
     packages = [p for p in linked(metadata(target)) if not p["name"].startswith("carom")]
     if not packages:
         sys.exit("no dependencies: is this the workspace?")
+    packages += studio() if "--studio" in sys.argv else []
     unlicensed = [p["name"] for p in packages if not p["license"] and not p["license_file"]]
     if unlicensed:
         sys.exit(f"no licence is stated by {', '.join(unlicensed)}")
     print("# Licences of what is linked into carom\n")
-    print("| crate | version | licence |\n|---|---|---|")
+    print("| crate or package | version | licence |\n|---|---|---|")
     for package in packages:
         print(f"| {package['name']} | {package['version']} | {package['license'] or 'see below'} |")
     # The same text is printed once, with everyone who uses it.

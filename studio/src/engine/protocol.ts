@@ -173,7 +173,7 @@ export interface Audit {
   constraint_drift: number | null;
   impact_law_residual: number | null;
   deepest_penetration: number | null;
-  /** A name such as "kept"; what it means is in the warnings. */
+  /** "ok", or "drift" when the energy balance, a row or the impact law is off by more than the tolerance explains. */
   verdict: string;
   arithmetic: string;
   amplification: number | null;

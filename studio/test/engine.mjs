@@ -1,0 +1,244 @@
+// The engine under Node: its numbers are those of the program, nothing makes it hang or useless, memory comes back.
+//
+//   CAROM=target/debug/carom node studio/test/engine.mjs
+//
+// Numbers: every gallery model, every sample and every impact, against `carom run --json --option arithmetic=plain`. Both do the
+// same operations in the same order; only exp, log, pow and the like come from the system's library there and from Rust's own
+// here, so models without them agree bit by bit, and the others to 1e-12 of the larger of 1 and the value (times what the motion
+// itself amplifies: `audit.amplification`, where it is known).
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const carom = resolve(process.env.CAROM ?? join(root, "target/debug/carom"));
+const out = join(root, "target/studio-test");
+mkdirSync(out, { recursive: true });
+const require = createRequire(join(root, "studio/package.json"));
+require("esbuild").buildSync({
+  entryPoints: ["client", "instance", "worker"].map((name) => join(root, `studio/src/engine/${name}.ts`)),
+  bundle: true, format: "esm", platform: "neutral", outdir: out, outExtension: { ".js": ".mjs" }, logLevel: "error",
+});
+// A Worker of Node speaks through `parentPort`, one of a browser through `self`.
+writeFileSync(join(out, "node-worker.mjs"), `import { parentPort } from "node:worker_threads";
+globalThis.self = { postMessage: (message, transfer) => parentPort.postMessage(message, transfer) };
+await import("./worker.mjs");
+parentPort.on("message", (data) => self.onmessage({ data }));
+`);
+const { Instance, Refused, Trapped, MOST_KEPT } = await import(join(out, "instance.mjs"));
+const { Engine, Cancelled, EngineFailed } = await import(join(out, "client.mjs"));
+
+const module = await WebAssembly.compile(readFileSync(join(root, "studio/src/engine/engine.wasm")));
+let failed = 0;
+let done = 0;
+const only = process.argv[2];
+async function test(name, body) {
+  if (only !== undefined && !name.includes(only)) return;
+  const begin = performance.now();
+  try {
+    const said = await body();
+    console.log(`ok    ${name} (${((performance.now() - begin) / 1000).toFixed(1)} s)${said ? `: ${said}` : ""}`);
+    done += 1;
+  } catch (error) {
+    failed += 1;
+    console.log(`FAIL  ${name}: ${error.stack ?? error}`);
+  }
+}
+function check(condition, sentence) {
+  if (!condition) throw new Error(sentence);
+}
+
+const engine = new Instance(module);
+const spring = `coordinates = ["x"]\n[parameters]\nk = 1.0\n[energy]\nkinetic = "x'^2/2"\npotential = "k*x^2/2"\n[start]\nposition = { x = 1 }\n[run]\nuntil = 10\n`;
+
+/** Largest relative difference, and how many numbers differ at all. */
+function difference(ours, theirs, far) {
+  check(ours.length === theirs.length, `${ours.length} numbers in place of ${theirs.length}`);
+  for (let i = 0; i < ours.length; i += 1) {
+    const [a, b] = [ours[i], theirs[i] ?? NaN];
+    if (Object.is(a, b) || (Number.isNaN(a) && Number.isNaN(b))) continue;
+    far.count += 1;
+    far.most = Math.max(far.most, Math.abs(a - b) / Math.max(1, Math.abs(b)));
+    if (Number.isNaN(a) !== Number.isNaN(b)) far.most = Infinity;
+  }
+}
+
+await test("the numbers of all gallery models are those of the program with plain arithmetic", () => {
+  let equal = 0;
+  const near = [];
+  for (const { name, text } of engine.ask("gallery", {})) {
+    const json = execFileSync(carom, ["run", name, "--json", "--quiet", "--option", "arithmetic=plain"], { maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "ignore"] });
+    const theirs = JSON.parse(json);
+    const ours = engine.ask("run", { text, file: `${name}.toml`, limits: { seconds: 120, impacts: 1_000_000 } });
+    check(ours.ok, `${name}: ${JSON.stringify(ours.diagnostics)}`);
+    check(ours.arithmetic === "plain" && theirs.audit.arithmetic === "plain", `${name}: arithmetic ${ours.arithmetic} and ${theirs.audit.arithmetic}`);
+    const far = { most: 0, count: 0 };
+    const column = (name) => ours.columns.find((c) => c.name === name).values;
+    difference(column("time"), theirs.time, far);
+    for (const [x, values] of Object.entries(theirs.position)) difference(column(x), values, far);
+    for (const [x, values] of Object.entries(theirs.velocity)) difference(column(`${x}'`), values, far);
+    difference(column("hamiltonian"), theirs.hamiltonian, far);
+    for (const [x, values] of Object.entries(theirs.contact_force)) difference(column(`f.${x}`), values, far);
+    for (const [x, values] of Object.entries(theirs.multiplier)) difference(column(`mu.${x}`), values, far);
+    for (const [x, values] of Object.entries(theirs.output)) difference(column(x), values, far);
+    check(ours.motion.impacts.length === theirs.impacts.length, `${name}: ${ours.motion.impacts.length} impacts in place of ${theirs.impacts.length}`);
+    theirs.impacts.forEach((impact, i) => {
+      const mine = ours.motion.impacts[i];
+      check(JSON.stringify(mine.walls) === JSON.stringify(impact.walls), `${name}: impact ${i + 1} at another wall`);
+      difference([mine.time, ...mine.impulse, ...Object.values(mine.velocity_after)], [impact.time, ...impact.impulse, ...Object.values(impact.velocity_after)], far);
+    });
+    check(ours.motion.stop.reason === theirs.stop.reason, `${name}: ${ours.motion.stop.reason} in place of ${theirs.stop.reason}`);
+    if (far.count === 0) equal += 1;
+    else near.push(`${name} ${far.most.toExponential(1)}`);
+    check(far.most <= 1e-12, `${name}: differs by ${far.most.toExponential(1)}`);
+  }
+  return `${equal} bit by bit${near.length ? `, near: ${near.join(", ")}` : ""}`;
+});
+
+await test("a mistake has its place, its hint and its repair", () => {
+  const text = spring.replace("k*x^2/2", "kk*x^2/2");
+  const { ok, diagnostics } = engine.ask("check", { text });
+  const [d] = diagnostics.filter((d) => d.severity === "error");
+  check(!ok && text.slice(d.from, d.to) === "kk" && d.line === 6, JSON.stringify(d));
+  check(d.fix !== null && d.fix.insert === "k", JSON.stringify(d));
+  const repaired = text.slice(0, d.fix.from) + d.fix.insert + text.slice(d.fix.to);
+  check(engine.ask("check", { text: repaired }).ok, "the repair repairs");
+});
+
+await test("sliders, sections, completion, cloud, dragging and every export answer for every gallery model", () => {
+  for (const { name, text } of engine.ask("gallery", {})) {
+    const outline = engine.ask("outline", { text });
+    check(outline.ok && outline.sliders.every((s) => s.min < s.max && (s.value === null || (s.min <= s.value && s.value <= s.max))), `${name}: sliders`);
+    const { sections } = engine.ask("derive", { text });
+    check(sections.length > 2 && sections.some((s) => s.blocks.some((b) => b.kind === "equations" && b.rows[0].formula.latex !== "")), `${name}: sections`);
+  }
+  const { text } = engine.ask("gallery", {}).find((e) => e.name === "double_pendulum_wall");
+  const at = text.indexOf("[parameters]");
+  check(engine.ask("complete", { text: `${text.slice(0, at)}\n[w`, at: at + 3 }).items.some((i) => i.label.startsWith("wall")), "completion");
+  check(engine.ask("hover", { text, at: text.indexOf("theta1") + 2 }).markdown.includes("theta1"), "hover");
+  const cloud = engine.ask("sweep", { text, count: 20, until: 2, samples: 21 });
+  check(cloud.done === 20 && cloud.columns[0].values.length === 20 * 21 && cloud.points[0].data.length === 20 * 21 * 2, "cloud");
+  const plain = engine.ask("run", { text, until: 2, samples: 21 });
+  check(cloud.columns[0].values.subarray(0, 21).every((x, i) => Object.is(x, plain.columns[1].values[i])), "trajectory 0 is the motion itself");
+  const point = plain.scene.points.findIndex((p) => p.role === "body");
+  const here = plain.scene.points[point].data.map((d) => d[0]);
+  const drag = engine.ask("drag", { text, point, target: [here[0] * 0.9, here[1] * 0.9 - 0.05] });
+  check(drag.ok && Object.keys(drag.values).length === 2, JSON.stringify(drag));
+  for (const as of ["page", "svg", "svg_dark", "png", "csv", "records_csv", "json", "notebook", "model", "report_html", "report_latex", "report_markdown", "report_text", "sympy", "rust", "c"]) {
+    const file = engine.ask("export", { text, as, file: "double_pendulum_wall.toml", until: 2 });
+    check(file.ok && file.bytes.length > 100 && file.file.startsWith("double_pendulum_wall."), as);
+  }
+});
+
+await test("a slider's value is what the text would have said", () => {
+  const set = engine.ask("run", { text: spring, values: { k: 2, x: 0.5 } });
+  const said = engine.ask("run", { text: spring.replace("k = 1.0", "k = 2.0").replace("x = 1", "x = 0.5") });
+  set.columns.forEach((c, i) => c.values.forEach((x, j) => check(Object.is(x, said.columns[i].values[j]), `${c.name} ${j}`)));
+});
+
+await test("a table comes from the page, and one that is missing is asked for", () => {
+  const text = `coordinates = ["x"]\nlagrangian = "x'^2/2"\n[input]\nu = { file = "u.csv" }\n[force.push]\ngeneralized = { x = "u" }\n[run]\nuntil = 1\n`;
+  const missing = engine.ask("run", { text });
+  check(!missing.ok && missing.diagnostics[0].hint.includes("onto the page"), JSON.stringify(missing.diagnostics));
+  check(engine.ask("outline", { text }).tables[0].file === "u.csv", "the outline names it");
+  const given = engine.ask("run", { text, tables: { "u.csv": "t,u\n0,2\n1,2\n" } });
+  check(given.ok && Math.abs(given.columns[1].values.at(-1) - 1) < 1e-14, "x = t² under the force 2");
+});
+
+await test("hostile texts and numbers get an answer or a refusal, and the engine goes on", () => {
+  const deep = `coordinates = ["x"]\nlagrangian = "${"(".repeat(100_000)}x"\n`;
+  const nested = `a = ${"[".repeat(50_000)}`;
+  const powers = `coordinates = ["x"]\nlagrangian = "x'^2/2 + ${"(1+x)^99*".repeat(50)}1"\n`;
+  const texts = ["", "\0", "\uFEFF", "[", "=", "\u{1F600}".repeat(1000), deep, nested, powers, "x".repeat(1_500_000), `coordinates = [${'"a",'.repeat(20_000)}]`];
+  let refused = 0;
+  for (const text of texts) {
+    for (const what of ["check", "outline", "run", "derive"]) {
+      try {
+        engine.ask(what, { text, limits: { seconds: 2, steps: 1000 } });
+      } catch (error) {
+        check(error instanceof Refused || error instanceof Trapped, String(error));
+        if (error instanceof Trapped) refused += 1;
+      }
+    }
+  }
+  for (const values of [{ k: NaN }, { k: Infinity }, { k: 1e308 }, { x: -1e308 }, { nothing: 1 }, { k: null }]) {
+    const reply = engine.ask("run", { text: spring, values, limits: { seconds: 2 } });
+    check(!reply.ok || reply.motion.stop.reason !== undefined, JSON.stringify(values));
+  }
+  for (const more of [{ until: 1e300 }, { until: NaN }, { until: -1 }, { samples: 1e12 }, { samples: -3 }, { samples: 0 }, { tolerance: 0 }, { limits: { seconds: -1, steps: "x" } }]) {
+    const reply = engine.ask("run", { text: spring, limits: { seconds: 1, steps: 10_000 }, ...more });
+    check(!reply.ok || reply.columns[0].values.length <= 200_001, JSON.stringify(more));
+  }
+  for (const [what, ask] of [["nothing", {}], ["run", null], ["run", []], ["export", { text: spring, as: "x" }], ["drag", { text: spring, point: 1e9, target: [] }]]) {
+    try {
+      engine.ask(what, ask);
+    } catch (error) {
+      check(error instanceof Refused, String(error));
+    }
+  }
+  check(engine.ask("run", { text: spring }).ok, "the engine still answers");
+  return `${refused} of ${texts.length * 4} cost an instance`;
+});
+
+await test("an endless run ends in time with what there is, and tells its progress", () => {
+  const begin = performance.now();
+  let told = 0;
+  engine.host.progress = () => (told += 1) > 0;
+  const reply = engine.ask("run", { text: spring, until: 1e9, limits: { seconds: 1, steps: 100_000_000 } });
+  engine.host.progress = undefined;
+  check(reply.ok && reply.motion.stop.reason === "interrupted", reply.motion.stop.reason);
+  check(performance.now() - begin < 5000 && told > 3, `${told} times told`);
+});
+
+await test("memory is given back after large answers", () => {
+  for (let k = 0; k < 30; k += 1) engine.ask("run", { text: spring, samples: 200_001, limits: { samples: 200_001 } });
+  const large = engine.memory;
+  check(large <= MOST_KEPT, `${large} bytes are kept`);
+  for (let k = 0; k < 200; k += 1) engine.ask("run", { text: spring, values: { k: 1 + k / 100 } });
+  check(engine.memory <= Math.max(large, 64 << 20), `${engine.memory} bytes after 200 runs, ${large} before`);
+  return `${Math.round(engine.memory / 2 ** 20)} MiB in use`;
+});
+
+let workers = 0;
+function nodeWorker() {
+  workers += 1;
+  const worker = new Worker(join(out, "node-worker.mjs"));
+  const like = { onmessage: null, onerror: null, postMessage: (m) => worker.postMessage(m), terminate: () => void worker.terminate() };
+  worker.on("message", (data) => like.onmessage?.({ data }));
+  worker.on("error", (error) => like.onerror?.(error));
+  return like;
+}
+const client = new Engine({ module: async () => module, worker: nodeWorker });
+const settled = (promise) => promise.then((value) => ({ value }), (error) => ({ error }));
+
+await test("the next run cancels the one before, also when that would last for ever", async () => {
+  const endless = settled(client.ask("run", { text: spring, until: 1e9, limits: { seconds: 120, steps: 1e8 } }));
+  const waiting = settled(client.ask("run", { text: spring, until: 2 }));
+  const begin = performance.now();
+  const last = await client.ask("run", { text: spring, until: 3 });
+  check(last.motion.stop.time === 3, "the last one is answered");
+  check((await endless).error instanceof Cancelled && (await waiting).error instanceof Cancelled, "the others are cancelled");
+  check(performance.now() - begin < 5000, "at once");
+});
+
+await test("typing is answered while a long run goes on", async () => {
+  const endless = settled(client.ask("run", { text: spring, until: 1e9, limits: { seconds: 120, steps: 1e8 } }));
+  check((await client.ask("check", { text: spring })).ok, "checked");
+  client.cancel("run");
+  check((await endless).error instanceof Cancelled, "cancelled");
+});
+
+await test("a Worker that does not answer in time is replaced, and so is one that broke", async () => {
+  const before = workers;
+  const hung = await settled(client.ask("run", { text: spring, until: 1e9, limits: { seconds: 120, steps: 1e8 } }, { patience: 500 }));
+  check(hung.error instanceof EngineFailed && workers > before, "replaced");
+  check((await client.ask("run", { text: spring, until: 2 })).ok, "and the next answers");
+});
+client.close();
+
+console.log(`${done} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
