@@ -24,8 +24,9 @@ fn studio() {
     println!("cargo::rerun-if-env-changed=CAROM_STUDIO");
     let given = env::var_os("CAROM_STUDIO").map(PathBuf::from);
     let folder = given.clone().unwrap_or_else(|| Path::new("../../studio/dist").to_owned());
-    // While there is none, its parent is watched where that exists: building the studio changes it.
-    let watched = if folder.is_dir() { folder.clone() } else { Path::new("../../studio").to_owned() };
+    // While there is none, the folder that every build of the studio writes its engine to is watched, where that exists.
+    let watched =
+        if folder.is_dir() { folder.clone() } else { Path::new("../../studio/src/engine").to_owned() };
     if watched.is_dir() {
         println!("cargo::rerun-if-changed={}", watched.display());
     }

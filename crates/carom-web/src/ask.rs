@@ -9,8 +9,11 @@ use serde_json::Value;
 pub struct Limits {
     /// Seconds of computing.
     pub seconds: f64,
+    /// Steps.
     pub steps: u64,
+    /// Impacts.
     pub impacts: u64,
+    /// Samples.
     pub samples: usize,
 }
 

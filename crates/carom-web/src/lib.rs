@@ -21,6 +21,8 @@ mod run;
 mod sweep;
 mod text;
 
+pub use ask::{LIMITS, Limits, MOST};
+
 use carom::{Error, Model, Simulator, doors};
 use serde_json::{Value, json};
 
