@@ -14,6 +14,7 @@
 use crate::{Answer, Engine, Host};
 use std::cell::RefCell;
 
+#[link(wasm_import_module = "env")]
 unsafe extern "C" {
     fn carom_now() -> f64;
     fn carom_progress(from: f64, time: f64, until: f64, steps: f64, impacts: f64, part: f64) -> i32;
@@ -48,7 +49,7 @@ thread_local! {
 /// A place for bytes of the host.
 #[unsafe(no_mangle)]
 pub extern "C" fn carom_take(length: usize) -> *mut u8 {
-    Box::into_raw(vec![0; length].into_boxed_slice()).cast()
+    Box::into_raw(vec![0_u8; length].into_boxed_slice()).cast()
 }
 
 /// Answers a question.
