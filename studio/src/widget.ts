@@ -120,7 +120,7 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
   const outline = new Cell<Outline | null>(null);
   const values = new Cell<Record<string, number>>({});
   const dragging = new Cell(false);
-  let asked = 0;
+  let asked = -Infinity;
   let waiting: Record<string, number> | null = null;
   const send = (): void => {
     if (!waiting || performance.now() - asked < PATIENCE) return;
@@ -151,7 +151,7 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
 
   let first = true;
   const scene = (): void => {
-    asked = 0;
+    asked = -Infinity;
     let shown: Scene | null = null;
     try {
       shown = parsed(model.get("scene"));
@@ -176,7 +176,7 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
     const why = model.get("error");
     error.textContent = typeof why === "string" ? why : "";
     error.hidden = !error.textContent;
-    if (why) asked = 0;
+    if (why) asked = -Infinity;
   };
   player.onFrame((time) => panels.mark(time));
   model.on("change:scene", scene);
