@@ -46,7 +46,7 @@ fn block(block: &Block) -> String {
             "{{\"kind\":\"equations\",\"number\":{},\"latex\":{},\"text\":{},\"rows\":{}}}",
             number.map_or_else(|| "null".to_owned(), |n| n.to_string()),
             string(&latex::display(equations, *number)),
-            string(&text(equations, *number)),
+            string(&text(equations)),
             list(equations.iter().map(row))
         ),
     }
@@ -65,7 +65,7 @@ fn row(equation: &Equation) -> String {
         string(&right),
         string(&format!("{left}{right}")),
         string(&one_line(equation)),
-        string(&text(alone, None)),
+        string(&text(alone)),
         equation.sympy.as_ref().map_or_else(|| "null".to_owned(), |code| string(code))
     )
 }
@@ -101,9 +101,9 @@ fn sum(terms: &[carom_expr::Term]) -> String {
     out
 }
 
-/// Equations as on a terminal.
-fn text(equations: &[Equation], number: Option<u32>) -> String {
-    let blocks = vec![Block::Equations(equations.to_vec(), number)];
+/// Equations as on a terminal that is never too narrow; without their number, which would stand at its far edge.
+fn text(equations: &[Equation]) -> String {
+    let blocks = vec![Block::Equations(equations.to_vec(), None)];
     let text = terminal::render(&Document { title: String::new(), blocks, stamp: None }, usize::MAX / 4);
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
     let indent = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
