@@ -79,7 +79,8 @@ test("ghost, comparison and cloud stand beside the motion", async () => {
     const at = (i) => { const all = Array.from({ length: 200 }, (_, k) => values[k * time.length + i]).filter(Number.isFinite); return Math.max(...all) - Math.min(...all); };
     return [at(0), at(time.length - 1)];
   });
-  assert.ok(spread[0] < 0.02 && spread[1] > 20 * spread[0], JSON.stringify(spread));
+  // Starts lie within a thousandth (of their size, at least 1) and drift apart.
+  assert.ok(spread[0] > 0 && spread[0] < 0.006 && spread[1] > 2 * spread[0], JSON.stringify(spread));
   quiet(page);
   await page.context().close();
 });
