@@ -35,6 +35,12 @@ pub enum Command {
     Show(Show),
     /// Simulate many starts and parameters; one table, one row per trajectory
     Sweep(Sweep),
+    /// Find a periodic orbit and its multipliers
+    Orbit(Orbit),
+    /// Follow a periodic orbit in a parameter: folds, period doublings, grazings
+    Follow(Follow),
+    /// Estimate Lyapunov exponents: how fast nearby motions separate
+    Lyapunov(Lyapunov),
     /// Write a first model to change
     New(New),
     /// List the models that come with carom, or copy one
@@ -302,6 +308,89 @@ pub struct Sweep {
     pub json: bool,
 }
 
+/// When a motion is to return.
+#[derive(Args, Debug)]
+pub struct ReturnArgs {
+    /// Period of the forcing, a formula of parameters, for example "2*pi/omega"
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub period: Option<String>,
+
+    /// Event or wall at which the motion returns; on a wall, the state just after its impact
+    #[arg(long, value_name = "EVENT_OR_WALL")]
+    pub section: Option<String>,
+
+    /// Return after N crossings of the section, or N periods [default: 1]
+    #[arg(long, value_name = "N")]
+    pub crossings: Option<usize>,
+
+    /// Look for the orbit where a run settles, not at the start
+    #[arg(long)]
+    pub guess_from_run: bool,
+
+    /// Hold a conserved quantity at this value, for example energy=1.5 [default: its value at the start]
+    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    pub hold: Vec<String>,
+}
+
+/// `carom orbit`
+#[derive(Args, Debug)]
+pub struct Orbit {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub simulate: SimulateArgs,
+    #[command(flatten)]
+    pub returns: ReturnArgs,
+
+    /// Write the orbit: .html page, .svg or .png picture, .json
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `carom follow`
+#[derive(Args, Debug)]
+pub struct Follow {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub simulate: SimulateArgs,
+    #[command(flatten)]
+    pub returns: ReturnArgs,
+
+    /// The parameter and its range; begun where the model is, if that lies inside
+    #[arg(long, value_name = "NAME=A..B", allow_hyphen_values = true)]
+    pub vary: String,
+
+    /// Follow the branch of twice the period that leaves at the first period doubling
+    #[arg(long)]
+    pub doubled: bool,
+
+    /// Write the branch: .csv table, .svg or .png picture, .html page, .json
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `carom lyapunov`
+#[derive(Args, Debug)]
+pub struct Lyapunov {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub simulate: SimulateArgs,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `carom new`
 #[derive(Args, Debug)]
 pub struct New {
@@ -370,6 +459,8 @@ pub enum SchemaOf {
     Derive,
     Check,
     Sweep,
+    Orbit,
+    Lyapunov,
 }
 
 /// `carom cite`

@@ -11,11 +11,14 @@ mod completions;
 mod derive;
 mod failure;
 mod film;
+mod follow;
 mod help;
 mod interrupt;
 mod limits;
 mod load;
+mod lyapunov;
 mod new;
+mod orbit;
 mod output_format;
 mod paint;
 mod run;
@@ -79,6 +82,9 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Show(args) => show::show(&args),
         Command::Sweep(args) => sweep::sweep(&args),
+        Command::Orbit(args) => orbit::orbit(&args),
+        Command::Follow(args) => follow::follow(&args),
+        Command::Lyapunov(args) => lyapunov::lyapunov(&args),
         Command::New(new) => new::new(&new.name, !new.no_schema, new.quiet).map(|()| 0),
         Command::Schema(args) => schema::schema(&args),
         Command::Cite(args) => cite::cite(args.format).map(|()| 0),

@@ -35,6 +35,8 @@ pub fn schema(args: &args::Schema) -> Result<u8, Failure> {
         SchemaOf::Derive => result("derive"),
         SchemaOf::Check => result("check"),
         SchemaOf::Sweep => result("sweep"),
+        SchemaOf::Orbit => result("orbit"),
+        SchemaOf::Lyapunov => result("lyapunov"),
     };
     match &args.output {
         Some(file) => write::file(file, text.as_bytes())?,

@@ -161,6 +161,10 @@ fn every_result_in_json_is_valid_by_its_schema() {
     write("check.wrong.json".to_owned(), &wrong.expect(1).stdout);
     let sweep = carom(&["sweep", "pendulum_wall", "--vary", "theta=-0.2..1.5:5", "--json", "-q"]).expect(0);
     write("sweep.json".to_owned(), &sweep.stdout);
+    let orbit = carom(&["orbit", "compass_gait", "--section", "heelstrike", "--json", "-q"]).expect(0);
+    write("orbit.json".to_owned(), &orbit.stdout);
+    let exponents = carom(&["lyapunov", "impact_oscillator", "--json", "-q"]).expect(0);
+    write("lyapunov.json".to_owned(), &exponents.stdout);
     let script = root().join("tests/readers/schema.py");
     let mut command = Command::new(tool("CAROM_PYTHON"));
     succeed(command.arg(script).args(["results", env!("CARGO_BIN_EXE_carom")]).arg(folder.path()));

@@ -8,6 +8,19 @@
 //! [`Refusal`], a sentence with a way out.
 
 pub mod eigen;
+mod follow;
+mod lyapunov;
+mod orbit;
 mod refusal;
+mod request;
+mod shooting;
+mod special;
+mod subject;
 
+pub use follow::{Branch, BranchPoint, follow};
+pub use lyapunov::{Lyapunov, SumCheck, lyapunov};
+pub use orbit::{Orbit, orbit};
 pub use refusal::Refusal;
+pub use request::{Request, Return, Section, depends_on_time, is_conservative};
+pub use special::{Special, SpecialKind};
+pub use subject::{Invariant, Shot, Subject};

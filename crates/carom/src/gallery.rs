@@ -52,7 +52,7 @@ macro_rules! gallery {
 
 static GALLERY: &[Entry] = gallery! {
     "Bouncing" {
-        "bouncing_mass" "ball_restitution" "ball_on_incline" "vibrating_table" "hilly_ground"
+        "bouncing_mass" "ball_restitution" "ball_on_incline" "vibrating_table" "impact_oscillator" "hilly_ground"
         "circular_billiard" "stadium_billiard" "elliptic_billiard" "galperin_blocks" "jack_in_box"
     }
     "Pendulums" {

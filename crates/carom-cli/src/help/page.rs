@@ -18,11 +18,14 @@ pub struct Document {
 }
 
 /// Every result in JSON.
-pub static RESULTS: [Document; 4] = [
+pub static RESULTS: [Document; 7] = [
     Document { command: "run", title: "A motion", fields: fields::MOTION },
     Document { command: "derive", title: "Equations and impact laws", fields: carom_show::report::FIELDS },
     Document { command: "check", title: "Errors and warnings", fields: crate::check::FIELDS },
     Document { command: "sweep", title: "Summary of a sweep", fields: crate::sweep::FIELDS },
+    Document { command: "orbit", title: "A periodic orbit", fields: crate::orbit::FIELDS },
+    Document { command: "follow", title: "A branch of periodic orbits", fields: crate::follow::FIELDS },
+    Document { command: "lyapunov", title: "Lyapunov exponents", fields: crate::lyapunov::FIELDS },
 ];
 
 /// “Results in JSON”.
@@ -31,7 +34,7 @@ pub fn json() -> String {
         "# Results in JSON\n\n\
          `--json` prints one object on standard output; names and their order do not change within a version. Numbers are the shortest \
          that read back to the same double, and `null` where they are not finite. `carom schema run` prints a JSON Schema, likewise \
-         `derive`, `check` and `sweep`; the one of a motion is [here](../result.schema.json).\n",
+         `derive`, `check`, `sweep`, `orbit` and `lyapunov`; the one of a motion is [here](../result.schema.json).\n",
     );
     for document in &RESULTS {
         _ = write!(out, "\n## {}: `carom {} --json`\n\n", document.title, document.command);
@@ -45,7 +48,7 @@ fn rows<'f>(fields: impl Iterator<Item = &'f Field>) -> String {
     for field in fields {
         let holds = match field.kind {
             // The list is long, and has a table of its own.
-            Kind::Word(words) if words.len() > 4 => {
+            Kind::Word(words) if words.len() > 7 => {
                 "a [reason to stop](commands.md#reasons-to-stop)".to_owned()
             }
             kind => kind.form(),

@@ -3,6 +3,7 @@
 //! Promise: a jump is never joined; its two sides are drawn where the impact's record says they are. Whatever the number of
 //! samples, a picture stays small and shows every extreme that could be seen. The same motion gives the same bytes.
 
+pub mod branch;
 mod compare;
 mod frame;
 mod plane;
