@@ -118,6 +118,7 @@ fn inline(html: &str, wrong: &mut Vec<String>) -> String {
     let unknown = html.split("<merror><mtext>").skip(1);
     wrong.extend(unknown.filter_map(|part| part.split("</mtext>").next()).map(str::to_owned));
     html.replace('*', "&#42;")
+        .replace('~', "&#126;")
         .replace('_', "&#95;")
         .replace('[', "&#91;")
         .replace(']', "&#93;")
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_markdown_would_read_is_hidden_from_it() {
-        let html = formulas(r"$[x]_{a} + a^{*}$").unwrap();
-        assert!(!html.contains(['*', '_', '[', ']']), "{html}");
+        let html = formulas(r"$[x]_{a} + a^{*} + \tilde b$").unwrap();
+        assert!(!html.contains(['*', '_', '[', ']', '~']), "{html}");
     }
 }
