@@ -46,12 +46,7 @@ fn letters(node: &Node) -> usize {
 }
 
 fn math(nodes: &[Node]) -> String {
-    let row = row_of(nodes);
-    // Where nothing is taller than a letter a bracket has nothing to grow for: most formulas, and a tenth of a long page.
-    let tall = ["<mfrac", "<msu", "<mover", "<mun", "<mtable", "<msqrt", "<mrow", "size="]
-        .iter()
-        .any(|t| row.contains(t));
-    format!("<math>{}</math>", if tall { row } else { row.replace(" stretchy=\"false\"", "") })
+    format!("<math>{}</math>", row_of(nodes))
 }
 
 /// `math` elements between which a line may end: outside of brackets, before relations and operators and after wide
@@ -286,7 +281,8 @@ mod tests {
                 r"\dot{\theta}_{1}",
                 "<msub><mover accent=\"true\"><mi>θ</mi><mo>˙</mo></mover><mn>1</mn></msub>",
             ),
-            (r"\sin(x)", "<mi>sin</mi><mo>(</mo><mi>x</mi><mo>)</mo>"),
+            // Not even low brackets may grow: browsers would take the next size of the font, and its width.
+            (r"\sin(x)", "<mi>sin</mi><mo stretchy=\"false\">(</mo><mi>x</mi><mo stretchy=\"false\">)</mo>"),
             (
                 r"(x^{2})",
                 "<mo stretchy=\"false\">(</mo><msup><mi>x</mi><mn>2</mn></msup><mo stretchy=\"false\">)</mo>",
