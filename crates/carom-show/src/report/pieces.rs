@@ -6,6 +6,9 @@ use super::{Section, html, latex, mathml, sections, terminal};
 use crate::table::string;
 use carom_mech::Mechanics;
 
+/// Wider than any formula anyone copies.
+const WIDE: usize = 50_000;
+
 /// The sections of a report as a JSON list of `{ part, title, blocks }`. Texts of blocks are HTML whose names are escaped.
 pub fn sections_json(mechanics: &Mechanics) -> String {
     list(sections(mechanics).iter().map(section))
@@ -101,10 +104,10 @@ fn sum(terms: &[carom_expr::Term]) -> String {
     out
 }
 
-/// Equations as on a terminal that is never too narrow; without their number, which would stand at its far edge.
+/// Equations as on a very wide terminal, without their number, which would stand at its far end.
 fn text(equations: &[Equation]) -> String {
     let blocks = vec![Block::Equations(equations.to_vec(), None)];
-    let text = terminal::render(&Document { title: String::new(), blocks, stamp: None }, usize::MAX / 4);
+    let text = terminal::render(&Document { title: String::new(), blocks, stamp: None }, WIDE);
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
     let indent = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
     lines.iter().map(|line| &line[indent..]).collect::<Vec<_>>().join("\n")
