@@ -8,7 +8,7 @@ mod systems;
 use carom_expr::Dag;
 use carom_jet::{
     Arithmetic, BatchAudit, Ensemble, Extent, Flow, Handler, Instructions, LaneStart, LaneStep, Leave, Level,
-    Monitors, System, Tape, Taylor, Time, Verdict, horner,
+    Monitors, Remainder, System, Tape, Taylor, Time, Verdict, horner,
 };
 use std::time::Instant;
 
@@ -99,6 +99,7 @@ fn trajectory(flow: &mut Flow, taylor: &Taylor, start: &[f64; 4]) -> (u32, u32, 
     let (mut t, end) = (Time::new(0.0), Time::new(10.0));
     let (mut steps, mut impacts, mut touching) = (0, 0, false);
     let mut extent = Extent::new(4, 1);
+    let mut remainder = Remainder::default();
     while t < end {
         flow.jet(t, &x).unwrap();
         let natural = taylor.step_size(flow, &extent);
@@ -106,7 +107,8 @@ fn trajectory(flow: &mut Flow, taylor: &Taylor, start: &[f64; 4]) -> (u32, u32, 
         let mut h = natural.min(end.minus(t));
         let root = hit(flow.watched(0), h, touching);
         h = root.unwrap_or(h);
-        flow.state_at(h, &mut x);
+        flow.carry(remainder.of(&x));
+        remainder.advance(flow, h, None, &mut x);
         touching = root.is_some();
         if touching {
             reflect(&mut x);
@@ -165,8 +167,14 @@ impl Handler for Sweep {
         let Some(h) = root else { return Verdict::Pass };
         step.time = step.time.plus(h);
         let mut x = [0.0; 4];
-        step.state_at(h, &mut x);
+        let mut low = step.pair_at(h, &mut x);
+        let before = x;
         reflect(&mut x);
+        // What was left out of a velocity before the impact is not left out of the one after.
+        low.iter_mut()
+            .zip(before.iter().zip(&x))
+            .for_each(|(low, (a, b))| *low = if a == b { *low } else { 0.0 });
+        step.audit.low.copy_from_slice(&low);
         step.after.copy_from_slice(&x);
         self.impacts += 1;
         Verdict::Cut

@@ -110,6 +110,7 @@ pub use ir::system::{CompileError, LinearBlock, Singular, System};
 pub use ir::tape::Tape;
 pub use simd::{Arithmetic, Instructions, Level, Unavailable};
 pub use step::extent::Extent;
+pub use step::remainder::Remainder;
 pub use step::rk4::Rk4;
 pub use step::taylor::{Coefficients, SHORTEST_UNIT, Taylor, powers, shorter_unit, unit_for, within_unit};
 pub use step::time::Time;

@@ -4,8 +4,8 @@
 
 use carom_expr::Dag;
 use carom_jet::{
-    BatchAudit, Ensemble, Extent, Flow, Handler, LaneStart, LaneStep, Leave, Monitors, Rk4, Tape, Taylor,
-    Time, Verdict,
+    BatchAudit, Ensemble, Extent, Flow, Handler, LaneStart, LaneStep, Leave, Monitors, Remainder, Rk4, Tape,
+    Taylor, Time, Verdict,
 };
 use std::sync::Arc;
 
@@ -81,13 +81,15 @@ fn single(tape: &Arc<Tape>, taylor: &Taylor, (start, gravity): &(Vec<f64>, f64))
     flow.set_parameters(&[*gravity]);
     let (mut t, mut x) = (Time::new(0.0), start.clone());
     let mut extent = Extent::new(x.len(), 0);
+    let mut remainder = Remainder::default();
     while t < Time::new(END) {
         flow.jet(t, &x).unwrap();
         let left = Time::new(END).minus(t);
         let natural = taylor.step_size(&flow, &extent);
         extent.see(&flow, natural);
         let h = natural.min(left);
-        flow.state_at(h, &mut x);
+        flow.carry(remainder.of(&x));
+        remainder.advance(&flow, h, None, &mut x);
         t = if h == left { Time::new(END) } else { t.plus(h) };
     }
     x

@@ -374,6 +374,7 @@ impl<'p> BatchRuns<'_, 'p> {
     /// What the lane must know to go on.
     fn write(&mut self, lane: usize, audit: &mut BatchAudit) {
         let run = &mut self.runs[lane];
+        audit.low.iter_mut().zip(run.remainder.of(&run.state)).for_each(|(low, kept)| *low = kept);
         audit.steps = run.steps;
         audit.most_steps = run.options.max_steps;
         let signs = run.events.surfaces.iter().chain(&run.events.sides).map(|side| side.sign);
@@ -455,6 +456,7 @@ impl Handler for BatchRuns<'_, '_> {
         for i in 0..run.state.len() {
             step.state(i, &mut run.state[i..=i]);
         }
+        run.remainder.keep(&run.state, &step.audit.low);
         run.adopt(step);
         run.series = Series::Given;
         if !self.alone(lane, true) {
@@ -488,6 +490,7 @@ impl Handler for BatchRuns<'_, '_> {
         self.read(lane, time, audit, why == Leave::NeedsPivoting);
         let run = &mut self.runs[lane];
         run.state.copy_from_slice(state);
+        run.remainder.keep(state, &audit.low);
         run.series = Series::Missing;
         if why == Leave::NeedsPivoting {
             // The loop counts the step itself.

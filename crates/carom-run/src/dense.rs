@@ -1,7 +1,7 @@
 //! Dense output: the motion at any time, to the accuracy of its steps.
 //!
 //! ```text
-//! x(t) = Σ c_k s^k,   s = (t − t₀)/τ ∈ [0, h]      per step: t₀, τ, h and c_k of the state
+//! x(t) = Σ c_k s^k,   s = (t − t₀)/τ ∈ [0, h]      per step: t₀, τ, h, c_k of the state, and what c_0 leaves out
 //! ```
 //!
 //! A step's own polynomials are kept, nothing is fitted. Everything else a sample shows (momenta, energies, forces, outputs) is
@@ -36,7 +36,8 @@ struct Step {
     leg: usize,
     /// Where its numbers begin.
     first: usize,
-    /// Coefficients per state variable; those of a fixed step are followed by the state at its end.
+    /// Coefficients per state variable; those of a fixed step are followed by the state at its end, others by what the
+    /// doubles of the state at its start leave out.
     width: usize,
     fixed: bool,
     /// May the state jump at its end?
@@ -106,7 +107,8 @@ impl Dense {
         } else {
             let mut all = vec![0.0; step.width - 1];
             powers(s, &mut all);
-            Coefficients::ByRow(&numbers[..count * step.width], step.width).end(&all, into);
+            let (rows, low) = numbers.split_at(count * step.width);
+            Coefficients::ByRow(rows, step.width).end(&all, into, &mut low[..count].to_vec());
         }
     }
 
@@ -142,6 +144,8 @@ impl Run<'_> {
         }
         if fixed && h > 0.0 {
             dense.numbers.extend(next);
+        } else if h > 0.0 {
+            dense.numbers.extend(self.flow().carried());
         }
         let passage = self.rank.passage.clone().map(Box::new);
         let (start, unit) = (self.time, self.unit);

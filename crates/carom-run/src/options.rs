@@ -13,7 +13,7 @@ pub struct Options {
     pub start: Start,
     /// End time, absolute, inclusive.
     pub until: f64,
-    /// Local truncation error per step relative to max(1, |component|).
+    /// Local truncation error per step, relative to what each component has moved by so far ([`carom_jet::Extent`]).
     pub tolerance: f64,
     /// How to step.
     pub method: Method,

@@ -234,7 +234,7 @@ impl Run<'_> {
             end.resize(self.state.len(), 0.0);
             // Where the step will end, to the bit.
             powers(h, &mut self.powers);
-            self.flow().state_with(&self.powers, &mut end);
+            self.flow().pair_with(&self.powers, &mut end, &mut vec![0.0; self.state.len()]);
             let last = h == self.in_units(self.until.minus(self.time));
             let time = if last { self.until } else { self.time.plus(h * self.unit) };
             let there = self.weak_at(time, &end);

@@ -10,7 +10,7 @@ use crate::options::{Options, SimulateError};
 use crate::program::{LegKey, Program};
 use crate::recorder::Recorder;
 use carom_jet::dense::{Factored, Matrix};
-use carom_jet::{Extent, Flow, LaneStep, Rk4, Singular, Taylor, Time, shorter_unit};
+use carom_jet::{Extent, Flow, LaneStep, Remainder, Rk4, Singular, Taylor, Time, shorter_unit};
 use carom_mech::mechanics::Dynamics;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -105,6 +105,8 @@ pub(crate) struct Run<'p> {
     pub time: Time,
     /// (q, v or p, work).
     pub state: Vec<f64>,
+    /// What its doubles leave out.
+    pub remainder: Remainder,
     /// Room for the state at the end of a step.
     pub next_state: Vec<f64>,
     /// Parameters, pieces of table inputs, signs.
@@ -252,6 +254,11 @@ impl<'p> Run<'p> {
     /// The workspace of the present leg.
     pub fn flow(&self) -> &Flow {
         self.spaces.flow()
+    }
+
+    /// The series of the next step carry what the doubles of the state leave out.
+    pub fn carry_remainder(&mut self) {
+        self.spaces.flow_mut().carry(self.remainder.of(&self.state));
     }
 
     /// A length of time in the unit of the series.

@@ -42,6 +42,7 @@ impl<'p> Run<'p> {
             until: Time::default(),
             time: Time::default(),
             state: vec![0.0; program.state.len()],
+            remainder: carom_jet::Remainder::default(),
             next_state: Vec::new(),
             extent: Extent::new(program.state.len(), program.followed()),
             unit: 1.0,
@@ -80,6 +81,7 @@ impl<'p> Run<'p> {
         self.audit.clear();
         self.recorder.clear();
         self.extent.clear();
+        self.remainder.clear();
         (self.steps, self.stalled, self.smooth_steps) = (0, 0, 0);
         (self.last_step, self.series) = (0.0, Series::Missing);
         (self.next_knot, self.tangent) = (None, None);

@@ -63,6 +63,7 @@ impl Run<'_> {
             return Ok(rest);
         }
         let mut h = self.natural_step_in_unit()?;
+        self.carry_remainder();
         if h * self.unit < SHORTEST * self.time.value().abs() {
             return Err(self.singular_step(h * self.unit));
         }
@@ -170,9 +171,11 @@ impl Run<'_> {
     fn move_by(&mut self, h: f64, whole: bool, last: bool) -> Result<(), Halt> {
         let mut next = std::mem::take(&mut self.next_state);
         next.resize(self.state.len(), 0.0);
-        match self.stepping_by_series() && whole {
-            true => self.flow().state_with(&self.powers, &mut next),
-            false => self.state_within(h, &mut next),
+        if self.stepping_by_series() {
+            let powers = whole.then_some(&self.powers[..]);
+            self.remainder.advance(self.spaces.flow(), h, powers, &mut next);
+        } else {
+            self.state_within(h, &mut next);
         }
         if next.iter().any(|x| !x.is_finite()) {
             return Err(self.not_finite_after(h, &next));

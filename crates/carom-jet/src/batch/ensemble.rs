@@ -96,6 +96,8 @@ pub struct BatchAudit {
     pub extent: Extent,
     /// The unit of the series.
     pub unit: f64,
+    /// What the doubles of the state leave out, one per state variable: the state is carried as a pair.
+    pub low: Vec<f64>,
 }
 
 impl Default for BatchAudit {
@@ -113,6 +115,7 @@ impl Default for BatchAudit {
             extent: Extent::default(),
             unit: 1.0,
             firmest: 0.0,
+            low: Vec::new(),
         }
     }
 }
@@ -152,7 +155,7 @@ pub enum Leave {
 pub enum Verdict {
     /// Nothing happens in it: take it.
     Pass,
-    /// The handler has taken it: time, state (`after`) and ledger to go on with are written.
+    /// The handler has taken it: time, state (`after`) and ledger to go on with are written, [`BatchAudit::low`] included.
     Cut,
     /// Take the trajectory out of the lane (state and time of the step's start are handed back).
     Leave,
@@ -194,9 +197,11 @@ impl LaneStep<'_> {
         self.series.monitored(i, self.lane)
     }
 
-    /// The state at `h` units into the step.
-    pub fn state_at(&self, h: f64, into: &mut [f64]) {
-        self.series.state_at(self.lane, h, into);
+    /// The state at `h` units into the step; returns what its doubles leave out.
+    pub fn pair_at(&self, h: f64, into: &mut [f64]) -> Vec<f64> {
+        let mut low = self.audit.low.clone();
+        self.series.pair_at(self.lane, h, into, &mut low);
+        low
     }
 
     /// Gives a single workspace of the same tape and order the series of this step, as if it had made them.
@@ -238,7 +243,8 @@ pub(crate) trait Series {
     fn monitored(&self, i: usize, lane: usize) -> f64;
     /// Coefficient k of what the i-th hidden function depends on.
     fn guarded(&self, i: usize, k: usize, lane: usize) -> f64;
-    fn state_at(&self, lane: usize, h: f64, into: &mut [f64]);
+    /// The state h units into the step; `low`: what the state leaves out, then what the result does.
+    fn pair_at(&self, lane: usize, h: f64, into: &mut [f64], low: &mut [f64]);
 }
 
 /// An ensemble of trajectories of one system.

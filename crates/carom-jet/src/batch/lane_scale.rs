@@ -5,6 +5,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::batch::lanes::Lanes;
+use crate::batch::times::two_sum;
 use crate::eval::element::{Count, Element, Vector, Wide};
 use crate::ir::tape::{Row, Value};
 use crate::step::extent::{Rows, inverse, scale, scale_by_size, with};
@@ -94,12 +95,12 @@ where
 
 /// As `taylor::end_of`.
 #[inline(always)]
-pub(crate) fn end_of<const W: usize>(row: &[Wide<W>], powers: &[Wide<W>]) -> Wide<W>
+pub(crate) fn end_of<const W: usize>(row: &[Wide<W>], powers: &[Wide<W>], low: Wide<W>) -> (Wide<W>, Wide<W>)
 where
     Count<W>: Vector,
 {
     let rest = four_sums(&row[1..], powers, |c, p| c * p);
-    row[0].zip(rest, |x, r| x + r)
+    two_sum(row[0], rest.zip(low, |r, l| r + l))
 }
 
 /// Σ term(c_k, p_k), every fourth k in a sum of its own, what is left in another.

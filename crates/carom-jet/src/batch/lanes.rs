@@ -10,8 +10,9 @@ use crate::batch::ensemble::{Monitors, Series};
 use crate::emit::{Program, Segment, Target};
 use crate::eval::element::{Count, Element, Vector, Wide};
 use crate::eval::factor::{Factor, firm, weak};
-use crate::eval::interpret::{self, far_sum};
+use crate::eval::interpret::{self, weighted_sum};
 use crate::eval::order_zero;
+use crate::eval::schedule::{Cursor, Schedule};
 use crate::eval::sincos::sin_cos_wide;
 use crate::ir::elimination::Place as Entry;
 use crate::ir::layout::{Factored, Factors, Layout, Pivoted, moving};
@@ -47,6 +48,9 @@ where
     scratch: Vec<f64>,
     /// Room to factor what needs pivoting, lane by lane.
     pivoting: Vec<Factor>,
+    /// What interpretation reads, made when it is first needed; and how far it has come.
+    schedule: Option<Arc<Schedule>>,
+    cursor: Cursor<Wide<W>>,
     code: MachineCode,
 }
 
@@ -83,6 +87,8 @@ where
             firmness: [1.0; W],
             scratch: vec![0.0; tape.constants.len()],
             pivoting: tape.blocks.iter().map(Factor::new).collect(),
+            schedule: None,
+            cursor: Cursor::new(),
             layout: Arc::new(layout),
             code,
             tape,
@@ -219,24 +225,30 @@ where
         }
         self.examine();
         let layout = Arc::clone(&self.layout);
-        let arena = &mut self.arena[..];
+        let schedule = self.schedule.get_or_insert_with(|| Arc::new(Schedule::new(tape, &layout, false)));
+        let schedule = Arc::clone(schedule);
+        let (arena, cursor) = (&mut self.arena[..], &mut self.cursor);
         interpret::set_weights(&layout, arena, layout.pair_weights, &self.moving_pairs);
         interpret::set_weights(&layout, arena, layout.edge_weights, &self.moving_edges);
+        schedule.begin(cursor, arena);
         for k in 1..=layout.order {
+            if k == 2 {
+                interpret::second_sums(tape, &layout, arena);
+            }
             let last = k == layout.order;
             let pairs = if last { tape.recurrence.last_pairs } else { tape.recurrence.pairs.len() };
+            let pairs = if k < 3 { 0 } else { pairs };
             for (p, pair) in tape.recurrence.pairs[..pairs].iter().enumerate() {
                 let series = |row: Row| &arena[layout.places[row as usize].at as usize..][..layout.stride];
-                arena[layout.sums + p] = if k > 3 {
-                    let sum = far_sum::<FUSED, Wide<W>>(series(pair.a), series(pair.b), k);
-                    sum.times(arena[layout.pair_weights + p])
-                } else {
-                    Wide::ZERO
-                };
+                let near = layout.near.map(|near| arena[near + p]);
+                let weight = arena[layout.pair_weights + p];
+                arena[layout.sums + p] =
+                    weighted_sum::<FUSED, Wide<W>>([series(pair.a), series(pair.b)], weight, near, k);
             }
-            interpret::order::<FUSED, false, Wide<W>>(
+            interpret::order::<FUSED, Wide<W>>(
                 tape,
                 &layout,
+                (&schedule, cursor),
                 arena,
                 k,
                 |arena, which, right, unknowns| {
@@ -248,6 +260,7 @@ where
                     }
                 },
             );
+            schedule.advance(cursor);
             if k == 1 {
                 interpret::near_weights(tape, &layout, arena);
             }
@@ -504,12 +517,12 @@ where
     fn guarded(&self, i: usize, k: usize, lane: usize) -> f64 {
         self.row(self.tape.recurrence.guarded[i].u)[k].0[lane]
     }
-    fn state_at(&self, lane: usize, h: f64, into: &mut [f64]) {
+    fn pair_at(&self, lane: usize, h: f64, into: &mut [f64], low: &mut [f64]) {
         let mut powers = vec![0.0; self.order];
         taylor::powers(h, &mut powers);
-        for (i, x) in into.iter_mut().enumerate() {
+        for (i, (x, low)) in into.iter_mut().zip(low).enumerate() {
             let row: Vec<f64> = self.row(i as Row).iter().map(|c| c.0[lane]).collect();
-            *x = taylor::end_of(&row, &powers);
+            (*x, *low) = taylor::end_of(&row, &powers, *low);
         }
     }
 }

@@ -73,8 +73,11 @@ where
     firmest: Wide<W>,
     steps: [u64; W],
     most_steps: [u64; W],
+    /// What the doubles of the states leave out.
+    low: Vec<Wide<W>>,
     /// What the steps lead to.
     next: Vec<Wide<W>>,
+    next_low: Vec<Wide<W>>,
     next_time: Times<W>,
     next_peak: Wide<W>,
     /// The parameters of each lane, and whether they have been set.
@@ -98,11 +101,14 @@ where
             seen: (Vec::new(), Vec::new()),
             inverses: vec![Wide::ZERO; n],
             sides: vec![Wide::ZERO; tape.watched.len()],
+            low: vec![Wide::ZERO; n],
             next: vec![Wide::ZERO; n],
+            next_low: vec![Wide::ZERO; n],
             greatest: vec![Wide::ZERO; monitors.greatest.len()],
             audit: BatchAudit {
                 sides: vec![0.0; tape.watched.len()],
                 greatest: vec![0.0; monitors.greatest.len()],
+                low: vec![0.0; n],
                 ..BatchAudit::default()
             },
             lanes: Lanes::new(tape, taylor.order, level),
@@ -321,7 +327,7 @@ where
     fn ends(&mut self) {
         let h = self.size;
         for (i, next) in self.next.iter_mut().enumerate() {
-            *next = end_of(self.lanes.row(i as Row), &self.powers);
+            (*next, self.next_low[i]) = end_of(self.lanes.row(i as Row), &self.powers, self.low[i]);
         }
         let mut peak = self.peak;
         for value in &self.lanes.tape.watched[..self.monitors.peaks] {
@@ -353,6 +359,7 @@ where
             self.board(lane, handler);
         }
         self.lanes.current[..self.next.len()].copy_from_slice(&self.next);
+        self.low.copy_from_slice(&self.next_low);
         self.time = self.next_time.clone();
         self.peak = self.next_peak;
         self.step = self.next_step;
@@ -394,6 +401,7 @@ where
                 }
             }
             self.lanes.current[..self.next.len()].copy_from_slice(&self.next);
+            self.low.copy_from_slice(&self.next_low);
             std::mem::swap(&mut self.time, &mut self.next_time);
             self.peak = self.next_peak;
             self.step = self.next_step;
@@ -454,6 +462,7 @@ where
             *x = next.0[lane];
         }
         self.read_ledger(lane);
+        self.audit.low.iter_mut().zip(&self.next_low).for_each(|(x, wide)| *x = wide.0[lane]);
         self.audit.peak = self.next_peak.0[lane];
         handler.leave(lane, Leave::Reached, self.end.get(lane), &self.state, &self.audit);
         self.board(lane, handler);
@@ -484,7 +493,11 @@ where
         let mut extent = std::mem::take(&mut start.audit.extent);
         extent.ranges.resize(self.ranges.len(), NOTHING);
         extent.clear();
-        start.audit = BatchAudit { most_steps: u64::MAX, sides, greatest, extent, ..BatchAudit::default() };
+        let mut low = std::mem::take(&mut start.audit.low);
+        low.clear();
+        low.resize(tape.dimension, 0.0);
+        start.audit =
+            BatchAudit { most_steps: u64::MAX, sides, greatest, extent, low, ..BatchAudit::default() };
         self.active[lane] = handler.board(lane, start);
         if !self.active[lane] {
             self.next_time.set(lane, self.end.get(lane));
@@ -526,6 +539,7 @@ where
         extent.ranges.extend(ranges.iter().map(|range| range.map(|wide| wide.0[lane])));
         extent.set_reach(&self.lanes.tape, reach.iter().map(|wide| wide.0[lane]));
         audit.firmest = self.firmest.0[lane];
+        audit.low.iter_mut().zip(&self.low).for_each(|(x, wide)| *x = wide.0[lane]);
     }
 
     fn write_ledger(&mut self, lane: usize) {
@@ -549,6 +563,7 @@ where
         }
         self.lanes.set_unit(lane, audit.unit);
         self.firmest.0[lane] = audit.firmest;
+        self.next_low.iter_mut().zip(&audit.low).for_each(|(wide, x)| wide.0[lane] = *x);
     }
 
     fn write_sides(&mut self, lane: usize) {

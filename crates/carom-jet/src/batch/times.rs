@@ -40,7 +40,7 @@ where
 
 /// a + b = sum + error exactly, as in `time`.
 #[inline(always)]
-fn two_sum<const W: usize>(a: Wide<W>, b: Wide<W>) -> (Wide<W>, Wide<W>)
+pub(crate) fn two_sum<const W: usize>(a: Wide<W>, b: Wide<W>) -> (Wide<W>, Wide<W>)
 where
     Count<W>: Vector,
 {

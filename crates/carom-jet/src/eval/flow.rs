@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub struct Flow {
     tape: Arc<Tape>,
     packed: Packed,
+    /// What the doubles of the state leave out.
+    low: Vec<f64>,
 }
 
 /// p(h) = Σ p_k h^k.
@@ -24,7 +26,8 @@ pub fn horner(row: &[f64], h: f64) -> f64 {
 impl Flow {
     /// A workspace for series up to `order` ≥ 1. Parameters are 0 until set.
     pub fn new(tape: Arc<Tape>, order: usize) -> Flow {
-        let mut flow = Flow { packed: Packed::new(&tape, order.max(1)), tape };
+        let low = vec![0.0; tape.dimension];
+        let mut flow = Flow { packed: Packed::new(&tape, order.max(1)), tape, low };
         let zeros = vec![0.0; flow.tape.parameters];
         flow.set_parameters(&zeros);
         flow
@@ -95,6 +98,7 @@ impl Flow {
     /// When a block is singular at the state.
     pub fn jet(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
         assert_eq!(state.len(), self.tape.dimension, "one value per state variable");
+        self.low.fill(0.0);
         self.packed.jet(&self.tape, time.value(), state)
     }
 
@@ -103,6 +107,7 @@ impl Flow {
     /// # Errors
     /// When a block is singular at the state.
     pub fn expand(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
+        self.low.fill(0.0);
         self.packed.expand(&self.tape, time.value(), state)
     }
 
@@ -119,6 +124,7 @@ impl Flow {
 
     /// The same polynomials in powers of t − (t₀ + s): x(t₀ + s + h) = Σ_k h^k Σ_{j≥k} (j over k) s^{j−k} x_j.
     pub fn recentre(&mut self, s: f64) {
+        self.low.fill(0.0);
         let layout = Arc::clone(&self.packed.layout);
         let order = layout.order;
         let shift = |c: &mut [f64]| {
@@ -152,6 +158,7 @@ impl Flow {
         monitored: impl Fn(usize) -> f64,
         guarded: impl Fn(usize, usize) -> f64,
     ) {
+        self.low.fill(0.0);
         self.packed.set_unit(unit);
         let layout = Arc::clone(&self.packed.layout);
         for i in 0..self.tape.dimension {
@@ -228,8 +235,24 @@ impl Flow {
         }
     }
 
+    /// The state was rounded to doubles by these, less than half a unit of their last places each: from now on, until the next
+    /// jet, they are part of it. Series are those of the doubles; what a step adds is added to the pairs.
+    pub fn carry(&mut self, low: impl IntoIterator<Item = f64>) {
+        self.low.iter_mut().zip(low).for_each(|(kept, low)| *kept = low);
+    }
+
+    /// What is carried; 0 after a jet.
+    pub fn carried(&self) -> &[f64] {
+        &self.low
+    }
+
     /// The state at t₀ + h τ, after a jet.
     pub fn state_at(&self, h: f64, into: &mut [f64]) {
+        self.pair_at(h, into, &mut self.low.clone());
+    }
+
+    /// The state at t₀ + h τ as a pair, after a jet: the doubles, and what they leave out.
+    pub fn pair_at(&self, h: f64, into: &mut [f64], low: &mut [f64]) {
         let mut room = [0.0; 64];
         let mut more;
         let h_powers = match self.order() {
@@ -240,12 +263,13 @@ impl Flow {
             }
         };
         powers(h, h_powers);
-        self.state_with(h_powers, into);
+        self.pair_with(h_powers, into, low);
     }
 
-    /// The state at t₀ + h τ, given h, h², ….
-    pub fn state_with(&self, powers: &[f64], into: &mut [f64]) {
-        self.coefficients().end(powers, into);
+    /// The state at t₀ + h τ as a pair, given h, h², ….
+    pub fn pair_with(&self, powers: &[f64], into: &mut [f64], low: &mut [f64]) {
+        low.copy_from_slice(&self.low);
+        self.coefficients().end(powers, into, low);
     }
 
     /// Coefficients 0 … order of watched function `i`, after a jet. After [`Flow::evaluate`] only the first counts.

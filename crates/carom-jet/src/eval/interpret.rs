@@ -2,10 +2,10 @@
 //! One text for single trajectories and for lanes.
 
 use crate::eval::element::{Element, Octet};
+use crate::eval::schedule::{Cursor, Schedule};
 use crate::ir::layout::{HALF, Layout, SCALES, weigh};
 use crate::ir::recurrence::{Scale, Stage, Weight};
-use crate::ir::tape::{Row, Tape, Value};
-use crate::simd::Kernel;
+use crate::ir::tape::{Row, Tape};
 
 /// Weights that depend on order 0.
 #[inline(always)]
@@ -40,69 +40,64 @@ pub(crate) fn near_weights<T: Element>(tape: &Tape, layout: &Layout, arena: &mut
     }
 }
 
-/// Order k, with its far sums in the first table, near terms included if `NEAR`; `solve(arena, block, right_side,
-/// unknowns)` solves a block.
+/// The weighted sums of order 2: the one term a_1 b_1.
 #[inline(always)]
-pub(crate) fn order<const FUSED: bool, const NEAR: bool, T: Element>(
+pub(crate) fn second_sums<T: Element>(tape: &Tape, layout: &Layout, arena: &mut [T]) {
+    for (p, pair) in tape.recurrence.pairs.iter().enumerate() {
+        let p = layout.pair(p);
+        let a = arena[layout.places[pair.a as usize].index(1)];
+        let a = if pair.is_square() { a.times(T::splat(HALF)) } else { a };
+        arena[layout.sums + p] = a.times(arena[layout.near[0] + p]);
+    }
+}
+
+/// Order k, with the weighted sums of its pairs in their table; `solve(arena, block, right_side, unknowns)` solves a block.
+#[inline(always)]
+pub(crate) fn order<const FUSED: bool, T: Element>(
     tape: &Tape,
     layout: &Layout,
+    (schedule, cursor): (&Schedule, &Cursor<T>),
     arena: &mut [T],
     k: usize,
     mut solve: impl FnMut(&mut [T], usize, Row, Row),
 ) {
-    let r = &tape.recurrence;
     let scales = layout.scale + SCALES * k;
     let (inverse, step) = (arena[scales + 1], arena[scales + 3]);
-    let index = |row: Row| layout.places[row as usize].index(k);
-    for (i, rate) in tape.rate.iter().enumerate() {
-        let Value::Row(rate) = *rate else { unreachable!("rates are rows") };
-        arena[index(i as Row)] = arena[layout.places[rate as usize].index(k - 1)].times(step);
+    for (state, rate) in schedule.rates(cursor) {
+        arena[state] = arena[rate].times(step);
     }
-    arena[index(tape.dimension as Row)] = arena[scales + 2];
-    let stages = if k == layout.order { r.last_stages } else { r.stages.len() };
-    for stage in &r.stages[..stages] {
+    arena[layout.places[tape.dimension].index(k)] = arena[scales + 2];
+    let (outs, sources) = schedule.places(cursor);
+    let stages = if k == layout.order { schedule.last_stages } else { schedule.stages.len() };
+    for stage in &schedule.stages[..stages] {
         match stage {
-            Stage::Equations(equations) => {
-                for e in &r.equations[equations.clone()] {
-                    let mut sum: Option<T> = None;
-                    let add = |sum: &mut Option<T>, w: T, x: T| {
-                        *sum = Some(match *sum {
-                            None => x.times(w),
-                            Some(s) => s.plus_product::<FUSED>(x, w),
-                        });
+            Stage::Equations(range) => {
+                let before = range.start.checked_sub(1).map(|i| schedule.equations[i]);
+                let (mut pair, mut edge) = before.map_or((0, 0), |e| (e.pairs as usize, e.edges as usize));
+                for (e, out) in schedule.equations[range.clone()].iter().zip(&outs[range.clone()]) {
+                    let pairs = &schedule.sums[pair..e.pairs as usize];
+                    let edges = edge..e.edges as usize;
+                    (pair, edge) = (e.pairs as usize, e.edges as usize);
+                    let mut terms = sources[edges.clone()].iter().zip(&cursor.weights[edges]);
+                    let mut sum = match pairs.split_first() {
+                        // The sums of pairs begin with order 2.
+                        Some((first, more)) if k > 1 => {
+                            let first = arena[*first as usize];
+                            let sum = more.iter().fold(first, |sum, at| sum.plus(arena[*at as usize]));
+                            if e.scale == Scale::Inverse { sum.times(inverse) } else { sum }
+                        }
+                        _ => match terms.next() {
+                            Some((x, w)) => arena[*x as usize].times(*w),
+                            None => T::splat(0.0),
+                        },
                     };
-                    for p in e.pairs.clone() {
-                        let before = |row: Row| arena[layout.places[row as usize].index(k - 1)];
-                        let (pair, p) = (&r.pairs[p], layout.pair(p));
-                        let near = layout.near.map(|near| arena[near + p]);
-                        let term = match k {
-                            1 => continue,
-                            2 if pair.is_square() => before(pair.a).times(T::splat(HALF)).times(near[0]),
-                            2 => before(pair.a).times(near[0]),
-                            _ if NEAR => arena[layout.sums + p],
-                            _ => {
-                                let first =
-                                    arena[layout.sums + p].plus_product::<FUSED>(before(pair.a), near[0]);
-                                first.plus_product::<FUSED>(before(pair.b), near[1])
-                            }
-                        };
-                        sum = Some(sum.map_or(term, |s| s.plus(term)));
+                    for (x, w) in terms {
+                        sum = sum.plus_product::<FUSED>(arena[*x as usize], *w);
                     }
-                    if e.scale == Scale::Inverse {
-                        sum = sum.map(|s| s.times(inverse));
-                    }
-                    for i in e.edges.clone() {
-                        add(
-                            &mut sum,
-                            arena[layout.edge_weights + layout.edge(i)],
-                            arena[index(r.edges[i].source)],
-                        );
-                    }
-                    let mut sum = sum.unwrap_or(T::splat(0.0));
-                    if e.pairs.is_empty() && e.scale != Scale::One {
+                    if pairs.is_empty() && e.scale != Scale::One {
                         sum = sum.times(arena[scales + usize::from(e.scale == Scale::Inverse)]);
                     }
-                    arena[index(e.out)] = sum;
+                    arena[*out as usize] = sum;
                 }
             }
             &Stage::Solve { block, right_side, unknowns } => {
@@ -112,14 +107,31 @@ pub(crate) fn order<const FUSED: bool, const NEAR: bool, T: Element>(
     }
 }
 
+/// The weighted sum of a pair at order k ≥ 3: far terms, then near ones.
+#[inline(always)]
+pub(crate) fn weighted_sum<const FUSED: bool, T: Element>(
+    [a, b]: [&[T]; 2],
+    weight: T,
+    near: [T; 2],
+    k: usize,
+) -> T {
+    far_sum::<FUSED, T>(a, b, k)
+        .times(weight)
+        .plus_product::<FUSED>(a[k - 1], near[0])
+        .plus_product::<FUSED>(b[k - 1], near[1])
+}
+
 /// Σ a_j b_{k−j} over 1 < j < k − 1, from the middle outwards.
 #[inline(always)]
 pub(crate) fn far_sum<const FUSED: bool, T: Element>(a: &[T], b: &[T], k: usize) -> T {
     let middle = (k - 1) / 2;
     let (mut low, mut high) = (T::splat(0.0), T::splat(0.0));
-    for j in (2..=middle).rev() {
-        low = low.plus_product::<FUSED>(a[j], b[k - j]);
-        high = high.plus_product::<FUSED>(a[k - j], b[j]);
+    // j falls from the middle to 2, k − j rises.
+    let ([a_down, b_down], [a_up, b_up]) =
+        ([a, b].map(|c| c[2..middle + 1].iter().rev()), [a, b].map(|c| c[k - middle..k - 1].iter()));
+    for ((a_down, b_down), (a_up, b_up)) in a_down.zip(b_down).zip(a_up.zip(b_up)) {
+        low = low.plus_product::<FUSED>(*a_down, *b_up);
+        high = high.plus_product::<FUSED>(*a_up, *b_down);
     }
     let sum = low.plus(high);
     if k.is_multiple_of(2) { sum.plus_product::<FUSED>(a[k / 2], b[k / 2]) } else { sum }
@@ -136,16 +148,14 @@ pub(crate) struct Sums<'a> {
     pub k: usize,
 }
 
-impl Kernel for Sums<'_> {
+impl Sums<'_> {
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    pub(crate) fn take<const FUSED: bool>(self) {
         for (c, sum) in self.sums.iter_mut().enumerate() {
             let range = c * self.stride..(c + 1) * self.stride;
             let (a, b) = (&self.a[range.clone()], &self.b[range]);
-            let far = far_sum::<FUSED, Octet>(a, b, self.k).times(self.weights[c]);
-            *sum = far
-                .plus_product::<FUSED>(a[self.k - 1], self.near[0][c])
-                .plus_product::<FUSED>(b[self.k - 1], self.near[1][c]);
+            let near = [self.near[0][c], self.near[1][c]];
+            *sum = weighted_sum::<FUSED, Octet>([a, b], self.weights[c], near, self.k);
         }
     }
 }

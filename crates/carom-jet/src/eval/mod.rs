@@ -1,4 +1,4 @@
-//! A tape as numbers: values at a state ([`order_zero`]), power series ([`interpret`], one trajectory in [`single`]), the
+//! A tape as numbers: values at a state ([`order_zero`]), power series ([`interpret`] reads a [`schedule`], one trajectory in [`single`]), the
 //! factorisation of linear blocks, and the scale of every value. [`flow`] is the workspace that callers hold.
 
 pub(crate) mod element;
@@ -7,6 +7,7 @@ pub(crate) mod flow;
 pub(crate) mod interpret;
 pub(crate) mod order_zero;
 pub(crate) mod scale;
+pub(crate) mod schedule;
 pub(crate) mod sincos;
 pub(crate) mod single;
 pub(crate) mod symmetric;

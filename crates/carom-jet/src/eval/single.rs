@@ -8,8 +8,9 @@ use crate::eval::element::Octet;
 use crate::eval::factor::{Factor, firm};
 use crate::eval::interpret::{self, Sums};
 use crate::eval::order_zero;
+use crate::eval::schedule::{Cursor, Schedule};
 use crate::eval::sincos::SinCos;
-use crate::ir::layout::{Factored, Layout, Place, WIDTH, lane, moving};
+use crate::ir::layout::{Factored, Layout, Place, WIDTH, moving};
 use crate::ir::recurrence::Weight;
 use crate::ir::system::Singular;
 use crate::ir::tape::{MachineCode, Op, Tape, Value};
@@ -28,6 +29,9 @@ pub(crate) struct Packed {
     factors: Vec<Factor>,
     /// Right sides while interpreting.
     right_side: Vec<f64>,
+    /// What interpretation reads, made when it is first needed; and how far it has come.
+    schedule: Option<Arc<Schedule>>,
+    cursor: Cursor<f64>,
     /// Outer `None`: not asked for yet.
     code: Option<MachineCode>,
     /// Were the last values made by code? Then so were the factors of symmetric blocks.
@@ -54,6 +58,8 @@ impl Packed {
             moving_edges: Arc::new(moving(r.edges.iter().map(|e| e.weight), &layout.tables.edges)),
             factors: tape.blocks.iter().map(Factor::new).collect(),
             right_side: vec![0.0; tape.blocks.iter().map(|b| b.size).max().unwrap_or(0)],
+            schedule: None,
+            cursor: Cursor::new(),
             layout: Arc::new(layout),
             code: None,
             coded: false,
@@ -292,84 +298,75 @@ impl Packed {
 
     fn interpret(&mut self, tape: &Tape) {
         let layout = Arc::clone(&self.layout);
+        let schedule = self.schedule.get_or_insert_with(|| Arc::new(Schedule::new(tape, &layout, true)));
+        let schedule = Arc::clone(schedule);
         let arena = flat_mut(&mut self.arena);
         interpret::set_weights(&layout, arena, layout.pair_weights, &self.moving_pairs);
         interpret::set_weights(&layout, arena, layout.edge_weights, &self.moving_edges);
+        dispatch(self.level, Orders { tape, layout: &layout, schedule: &schedule, packed: self });
+    }
+}
+
+/// All orders from 1 by interpretation.
+struct Orders<'a> {
+    tape: &'a Tape,
+    layout: &'a Layout,
+    schedule: &'a Schedule,
+    packed: &'a mut Packed,
+}
+
+impl Kernel for Orders<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Orders { tape, layout, schedule, packed } = self;
+        let Packed { arena, cursor, factors, right_side, .. } = packed;
+        schedule.begin(cursor, flat(arena));
         for k in 1..=layout.order {
-            self.sums(k);
-            dispatch(
-                self.level,
-                Order {
-                    tape,
-                    layout: &layout,
-                    arena: flat_mut(&mut self.arena),
-                    k,
-                    factors: &mut self.factors,
-                    right_side: &mut self.right_side,
+            match k {
+                1 => {}
+                2 => interpret::second_sums(tape, layout, flat_mut(arena)),
+                _ => sums::<FUSED>(layout, arena, k),
+            }
+            let arena = flat_mut(arena);
+            interpret::order::<FUSED, f64>(
+                tape,
+                layout,
+                (schedule, cursor),
+                arena,
+                k,
+                |arena, which, right, unknowns| {
+                    let block = &tape.blocks[which];
+                    let index = |row: u32| layout.places[row as usize].index(k);
+                    let b = &mut right_side[..block.size];
+                    for (i, b) in b.iter_mut().enumerate() {
+                        *b = arena[index(right + i as u32)];
+                    }
+                    factors[which].solve::<FUSED>(block, b);
+                    for (i, x) in b.iter().enumerate() {
+                        arena[index(unknowns + i as u32)] = *x;
+                    }
                 },
             );
             if k == 1 {
-                interpret::near_weights(tape, &layout, flat_mut(&mut self.arena));
+                interpret::near_weights(tape, layout, arena);
             }
             if k < layout.order {
-                self.pack(tape, k);
-            }
-        }
-    }
-
-    fn sums(&mut self, k: usize) {
-        let layout = &self.layout;
-        let octets = layout.room / WIDTH;
-        if k <= 2 {
-            return;
-        }
-        let (before, sums) = self.arena.split_at_mut(layout.sums / WIDTH);
-        let table = |at: usize, octets: usize| &before[at / WIDTH..][..octets];
-        let [a, b] = layout.octets.map(|at| table(at, octets * layout.stride));
-        let weights = table(layout.pair_weights, octets);
-        let near = layout.near.map(|at| table(at, octets));
-        let sums = &mut sums[..octets];
-        dispatch(self.level, Sums { a, b, weights, near, sums, stride: layout.stride, k });
-    }
-
-    /// Copies coefficient k of every operand to its lane.
-    fn pack(&mut self, tape: &Tape, k: usize) {
-        let layout = Arc::clone(&self.layout);
-        let arena = flat_mut(&mut self.arena);
-        for (p, pair) in tape.recurrence.pairs.iter().enumerate() {
-            let lane = lane(layout.pair(p), k, layout.stride);
-            for (octets, row) in layout.octets.into_iter().zip([pair.a, pair.b]) {
-                arena[octets + lane] = arena[layout.places[row as usize].index(k)];
+                schedule.pack(cursor, arena);
+                schedule.advance(cursor);
             }
         }
     }
 }
 
-/// One order by interpretation.
-struct Order<'a> {
-    tape: &'a Tape,
-    layout: &'a Layout,
-    arena: &'a mut [f64],
-    k: usize,
-    factors: &'a mut [Factor],
-    right_side: &'a mut [f64],
-}
-
-impl Kernel for Order<'_> {
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let Order { tape, layout, arena, k, factors, right_side } = self;
-        interpret::order::<FUSED, true, f64>(tape, layout, arena, k, |arena, which, right, unknowns| {
-            let block = &tape.blocks[which];
-            let index = |row: u32| layout.places[row as usize].index(k);
-            let b = &mut right_side[..block.size];
-            for (i, b) in b.iter_mut().enumerate() {
-                *b = arena[index(right + i as u32)];
-            }
-            factors[which].solve::<FUSED>(block, b);
-            for (i, x) in b.iter().enumerate() {
-                arena[index(unknowns + i as u32)] = *x;
-            }
-        });
-    }
+/// The weighted sums of order k ≥ 3, octet by octet.
+#[inline(always)]
+fn sums<const FUSED: bool>(layout: &Layout, arena: &mut [Octet], k: usize) {
+    let octets = layout.room / WIDTH;
+    let (before, sums) = arena.split_at_mut(layout.sums / WIDTH);
+    let table = |at: usize, octets: usize| &before[at / WIDTH..][..octets];
+    let [a, b] = layout.octets.map(|at| table(at, octets * layout.stride));
+    let weights = table(layout.pair_weights, octets);
+    let near = layout.near.map(|at| table(at, octets));
+    let sums = &mut sums[..octets];
+    Sums { a, b, weights, near, sums, stride: layout.stride, k }.take::<FUSED>();
 }

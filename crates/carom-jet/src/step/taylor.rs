@@ -1,7 +1,7 @@
 //! Order and step size of Taylor steps.
 //!
 //! ```text
-//! ε = tol e⁻⁶, rounding at least        N = 6.3 + 0.533 ln(1/ε), to the nearest multiple of 4        h = ρ ε^(1/(N+1))
+//! ε = tol e⁻⁶, a quarter of rounding at least        N = 6.3 + 0.533 ln(1/ε), to the nearest multiple of 4        h = ρ ε^(1/(N+1))
 //! c_k = max_i |x_{i,k}| / S_i        ρ = min over the last two orders of c_k^(−1/k)     (Jorba and Zou)
 //! ```
 //!
@@ -15,6 +15,7 @@
 
 use crate::eval::flow::Flow;
 use crate::step::extent::{Extent, NOTHING, first_step, inverse, scale, scale_by_size};
+use crate::step::time::two_sum;
 
 /// What a step leaves out, as a part of the tolerance.
 const MARGIN: f64 = 0.002_478_752_176_666_358_4;
@@ -22,6 +23,10 @@ const MARGIN: f64 = 0.002_478_752_176_666_358_4;
 /// the digits: about `LEAST`, and this much per unit of ln(1/ε). Sums take coefficients by fours.
 const GROWTH: f64 = 0.533;
 const LEAST: f64 = 6.3;
+
+/// What a step leaves out at least. Rounding errors of steps come with either sign, what is left out does not: at a whole unit
+/// of rounding it would be most of a trajectory's error, at a quarter it is the smaller part.
+const FLOOR: f64 = 0.25 * f64::EPSILON;
 
 /// Order and tolerance of Taylor steps.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -38,8 +43,8 @@ impl Taylor {
     /// Steps for a tolerance, held within 1e-16 … 1e-2.
     pub fn new(tolerance: f64) -> Taylor {
         let tolerance = tolerance.clamp(1e-16, 1e-2);
-        let left_out = (tolerance * MARGIN).max(f64::EPSILON);
-        let order = 4.0 * ((LEAST - GROWTH * left_out.ln()) / 4.0).round();
+        let left_out = (tolerance * MARGIN).max(FLOOR);
+        let order = 4.0 * ((LEAST - GROWTH * left_out.max(f64::EPSILON).ln()) / 4.0).round();
         Taylor { tolerance, order: order as usize, factor: left_out.powf(1.0 / (order + 1.0)) }
     }
 
@@ -205,24 +210,24 @@ impl Coefficients<'_> {
         }
     }
 
-    /// The state at t₀ + h, given h, h², ….
+    /// The state at t₀ + h, given h, h², …, and `low`: what the doubles of the state at t₀ leave out, then what those of the end do.
     #[inline(always)]
-    pub fn end(self, powers: &[f64], into: &mut [f64]) {
+    pub fn end(self, powers: &[f64], into: &mut [f64], low: &mut [f64]) {
         match self {
             Coefficients::ByRow(rows, stride) => {
-                for (x, row) in into.iter_mut().zip(rows.chunks_exact(stride)) {
-                    *x = end_of(row, powers);
+                for ((x, low), row) in into.iter_mut().zip(low).zip(rows.chunks_exact(stride)) {
+                    (*x, *low) = end_of(row, powers, *low);
                 }
             }
-            Coefficients::ByOrder(orders, pitch, _) => ends_of(orders, pitch, powers, into),
+            Coefficients::ByOrder(orders, pitch, _) => ends_of(orders, pitch, powers, into, low),
         }
     }
 }
 
 /// [`end_of`] for many rows, kept order by order.
-fn ends_of(orders: &[f64], pitch: usize, powers: &[f64], into: &mut [f64]) {
+fn ends_of(orders: &[f64], pitch: usize, powers: &[f64], into: &mut [f64], low: &mut [f64]) {
     const ROWS: usize = 4;
-    for (start, into) in (0..).step_by(ROWS).zip(into.chunks_mut(ROWS)) {
+    for ((start, into), low) in (0..).step_by(ROWS).zip(into.chunks_mut(ROWS)).zip(low.chunks_mut(ROWS)) {
         let row = |k: usize| &orders[k * pitch + start..][..ROWS];
         let add = |sum: &mut [f64; ROWS], k: usize| {
             for (sum, c) in sum.iter_mut().zip(row(k)) {
@@ -237,8 +242,9 @@ fn ends_of(orders: &[f64], pitch: usize, powers: &[f64], into: &mut [f64]) {
             }
         }
         (whole + 1..=powers.len()).for_each(|k| add(&mut last, k));
-        for (i, x) in into.iter_mut().enumerate() {
-            *x = row(0)[i] + (((sums[0][i] + sums[1][i]) + (sums[2][i] + sums[3][i])) + last[i]);
+        for (i, (x, low)) in into.iter_mut().zip(low).enumerate() {
+            let change = ((sums[0][i] + sums[1][i]) + (sums[2][i] + sums[3][i])) + last[i];
+            (*x, *low) = two_sum(row(0)[i], change + *low);
         }
     }
 }
@@ -257,10 +263,10 @@ pub fn powers(h: f64, into: &mut [f64]) {
     }
 }
 
-/// x(h) = x₀ + Σ x_k h^k, given h, h², …, in four partial sums and one of what is left;
-/// x₀ is added last, so that what is rounded most is small.
+/// x(h) = x₀ + Σ x_k h^k as a pair of doubles, given h, h², … and what x₀ leaves out, in four partial sums and one of what is
+/// left; x₀ is added last and the rounding of that kept, so that all that is lost is a part of what the step adds.
 #[inline(always)]
-pub(crate) fn end_of(row: &[f64], powers: &[f64]) -> f64 {
+pub(crate) fn end_of(row: &[f64], powers: &[f64], low: f64) -> (f64, f64) {
     let (first, rest) = (row[0], &row[1..]);
     let (c, p) = (rest.chunks_exact(4), powers[..rest.len()].chunks_exact(4));
     let last = c.remainder().iter().zip(p.remainder()).fold(0.0, |sum, (c, p)| sum + c * p);
@@ -270,7 +276,7 @@ pub(crate) fn end_of(row: &[f64], powers: &[f64]) -> f64 {
             sums[i] += c[i] * p[i];
         }
     }
-    first + (((sums[0] + sums[1]) + (sums[2] + sums[3])) + last)
+    two_sum(first, (((sums[0] + sums[1]) + (sums[2] + sums[3])) + last) + low)
 }
 
 /// The largest scaled coefficients, those of a watched function of scale `own` (`tail`: orders n, n − 1, n − 2) included.
@@ -401,13 +407,15 @@ mod tests {
             let mut h = vec![0.0; n];
             powers(0.5, &mut h);
             let wanted: f64 = (0..=n).map(|k| row[k] * 0.5f64.powi(k as i32)).sum();
-            assert!((end_of(&row, &h) - wanted).abs() < 4.0 * f64::EPSILON, "{n}");
-            let (pitch, mut ends) = (8, [0.0; 6]);
+            assert!((end_of(&row, &h, 0.0).0 - wanted).abs() < 4.0 * f64::EPSILON, "{n}");
+            let kept = 1e-17;
+            let (pitch, mut ends, mut low) = (8, [0.0; 6], [kept; 6]);
             let orders: Vec<f64> =
                 row.iter().flat_map(|c| (0..pitch).map(move |i| c * (1 + i) as f64)).collect();
-            ends_of(&orders, pitch, &h, &mut ends);
+            ends_of(&orders, pitch, &h, &mut ends, &mut low);
             let each = |i: usize| row.iter().map(|c| c * (1 + i) as f64).collect::<Vec<f64>>();
-            assert_eq!(ends, std::array::from_fn(|i| end_of(&each(i), &h)), "the same bits");
+            let alone: [_; 6] = std::array::from_fn(|i| end_of(&each(i), &h, kept));
+            assert_eq!((ends, low), (alone.map(|x| x.0), alone.map(|x| x.1)), "the same bits");
         }
     }
 

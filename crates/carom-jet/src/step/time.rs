@@ -54,7 +54,8 @@ impl PartialOrd for Time {
 }
 
 /// a + b = sum + error exactly (Knuth).
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
+#[inline(always)]
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
