@@ -113,7 +113,7 @@ pub fn code(motion: &Motion) -> u8 {
 
 /// The forms a motion can be written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
+enum MotionFormat {
     Csv,
     Json,
     Npz,
@@ -121,18 +121,18 @@ enum Form {
     Parquet,
 }
 
-const FORMS: &[(&str, Form)] = &[
-    ("csv", Form::Csv),
-    ("json", Form::Json),
-    ("npz", Form::Npz),
+const FORMS: &[(&str, MotionFormat)] = &[
+    ("csv", MotionFormat::Csv),
+    ("json", MotionFormat::Json),
+    ("npz", MotionFormat::Npz),
     #[cfg(feature = "tables")]
-    ("parquet", Form::Parquet),
+    ("parquet", MotionFormat::Parquet),
 ];
 
-fn form(output: &str) -> Result<Form, Failure> {
+fn form(output: &str) -> Result<MotionFormat, Failure> {
     // A device has no ending.
     let device = output.starts_with("/dev/") && Path::new(output).extension().is_none();
-    if device { Ok(Form::Csv) } else { output_format::form(output, FORMS) }
+    if device { Ok(MotionFormat::Csv) } else { output_format::form(output, FORMS) }
 }
 
 /// Writes a motion; impacts, contacts and events go into a second file where the first has no room for them. Returns
@@ -142,12 +142,12 @@ fn save(output: &str, motion: &Motion, model: &Model) -> Result<Vec<String>, Fai
     let happenings = table::happenings(motion, model);
     let mut files = vec![output.to_owned()];
     match form(output)? {
-        Form::Json => write::file(output, table::json(motion).as_bytes())?,
-        Form::Npz => {
+        MotionFormat::Json => write::file(output, table::json(motion).as_bytes())?,
+        MotionFormat::Npz => {
             let bytes = table::npz(&[("", &samples), ("impacts.", &happenings)]).map_err(Failure::File)?;
             write::file(output, &bytes)?;
         }
-        Form::Csv => {
+        MotionFormat::Csv => {
             write::file(output, &table::csv(&samples))?;
             files.extend(write::beside_csv(output, &samples)?);
             let impacts = second(output, happenings.rows() > 0, &table::csv(&happenings))?;
@@ -157,7 +157,7 @@ fn save(output: &str, motion: &Motion, model: &Model) -> Result<Vec<String>, Fai
             }
         }
         #[cfg(feature = "tables")]
-        Form::Parquet => {
+        MotionFormat::Parquet => {
             let bytes = |table| table::parquet(table).map_err(|error| Failure::write(output, &error));
             write::file(output, &bytes(&samples)?)?;
             files.extend(second(output, happenings.rows() > 0, &bytes(&happenings)?)?);

@@ -32,12 +32,12 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
     let output = output.as_str();
     let form = form(output, &FORMS)?;
     write::probe(output)?;
-    if !args.compare.is_empty() && matches!(form, Form::Gif | Form::Mp4) {
+    if !args.compare.is_empty() && matches!(form, PictureFormat::Gif | PictureFormat::Mp4) {
         return Err(Failure::wrong(
             "--compare draws curves, and a film has none\n  hint: write .svg, .png or .html",
         ));
     }
-    if form == Form::Mp4 {
+    if form == PictureFormat::Mp4 {
         need_ffmpeg()?;
     }
     let mut loaded = load(&args.model)?;
@@ -61,8 +61,12 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
             }
             options.max_steps = allowed;
             options.sampling = Sampling::Even(match form {
-                Form::Html | Form::Gif | Form::Mp4 => page::samples_for(scout.audit.steps),
-                Form::Svg | Form::Png => plot::samples_for(scout.audit.steps, scout.impacts.len()),
+                PictureFormat::Html | PictureFormat::Gif | PictureFormat::Mp4 => {
+                    page::samples_for(scout.audit.steps)
+                }
+                PictureFormat::Svg | PictureFormat::Png => {
+                    plot::samples_for(scout.audit.steps, scout.impacts.len())
+                }
             });
         }
     }
@@ -82,31 +86,31 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
     let text = |text: String| write::file(output, text.as_bytes());
     let runs: Vec<plot::Run<'_>> = others.iter().map(compare::Other::run).collect();
     match form {
-        Form::Svg if !runs.is_empty() => {
+        PictureFormat::Svg if !runs.is_empty() => {
             text(plot::compared_svg(mechanics, &motion, &runs, &args.plot, style).map_err(wrong)?)?;
         }
-        Form::Png if !runs.is_empty() => {
+        PictureFormat::Png if !runs.is_empty() => {
             let bytes = plot::compared_png(mechanics, &motion, &runs, &args.plot, style).map_err(wrong)?;
             write::file(output, &bytes)?;
         }
-        Form::Svg => text(plot::svg(mechanics, &motion, &args.plot, style).map_err(wrong)?)?,
-        Form::Png => {
+        PictureFormat::Svg => text(plot::svg(mechanics, &motion, &args.plot, style).map_err(wrong)?)?,
+        PictureFormat::Png => {
             write::file(output, &plot::png(mechanics, &motion, &args.plot, style).map_err(wrong)?)?;
         }
-        Form::Html => text(page::compared(mechanics, &motion, &runs, &args.plot).map_err(wrong)?)?,
-        Form::Gif => {
+        PictureFormat::Html => text(page::compared(mechanics, &motion, &runs, &args.plot).map_err(wrong)?)?,
+        PictureFormat::Gif => {
             let style = film::Style { theme, ..film::Style::gif() };
             let film = film::Film::new(mechanics, &motion, style).map_err(wrong)?;
             write::file(output, &film.gif())?;
         }
-        Form::Mp4 => {
+        PictureFormat::Mp4 => {
             let style = film::Style { theme, ..film::Style::video() };
             mp4(&film::Film::new(mechanics, &motion, style).map_err(wrong)?, output)?;
         }
     }
     if !args.model.quiet {
         terminal::say(&format!("wrote {output}"));
-        if form == Form::Html
+        if form == PictureFormat::Html
             && let Err(problems) = carom_show::view::scene(&mut mechanics.clone())
         {
             let hint = problems.into_iter().find_map(|p| p.hint).unwrap_or_default();
@@ -136,7 +140,7 @@ fn page_of(model: &str) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
+enum PictureFormat {
     Svg,
     Png,
     Html,
@@ -144,5 +148,10 @@ enum Form {
     Mp4,
 }
 
-const FORMS: [(&str, Form); 5] =
-    [("svg", Form::Svg), ("png", Form::Png), ("html", Form::Html), ("gif", Form::Gif), ("mp4", Form::Mp4)];
+const FORMS: [(&str, PictureFormat); 5] = [
+    ("svg", PictureFormat::Svg),
+    ("png", PictureFormat::Png),
+    ("html", PictureFormat::Html),
+    ("gif", PictureFormat::Gif),
+    ("mp4", PictureFormat::Mp4),
+];

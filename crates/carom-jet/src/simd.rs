@@ -11,7 +11,7 @@
 //! no more: multiply and add rounded once ([`Arithmetic::Fused`]) or twice ([`Arithmetic::Plain`]).
 #![allow(unsafe_code)]
 
-use crate::emit::{Entry, InstructionSet, Program};
+use crate::emit::{EntryPoint, InstructionSet, Program};
 use crate::eval::element::Octet;
 use crate::ir::layout::WIDTH;
 use std::fmt;
@@ -330,7 +330,7 @@ impl Code {
     /// # Panics
     /// When the arena is shorter than the program needs, its elements are of another width, or the entry is not one of its own.
     #[inline]
-    pub(crate) fn run<T: Copy>(&self, entry: Entry, arena: &mut [T]) {
+    pub(crate) fn run<T: Copy>(&self, entry: EntryPoint, arena: &mut [T]) {
         let program = &self.program;
         assert!(program.owns(entry), "an entry of this program");
         assert!(size_of_val(arena) >= program.least_bytes(), "as long as the layout says");
@@ -349,7 +349,7 @@ impl Code {
     ///   access of the code is within the layout it was made for.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    unsafe fn call(&self, entry: Entry, arena: *mut f64) {
+    unsafe fn call(&self, entry: EntryPoint, arena: *mut f64) {
         type Function = unsafe extern "sysv64" fn(*mut f64);
         // SAFETY: by the contract above; the memory is executable and lives as long as `self`.
         unsafe {
@@ -363,7 +363,7 @@ impl Code {
     /// # Safety
     /// None needed.
     #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn call(&self, _: Entry, _: *mut f64) {
+    unsafe fn call(&self, _: EntryPoint, _: *mut f64) {
         let _ = &self.memory;
     }
 }

@@ -171,7 +171,7 @@ impl Run<'_> {
     /// What happens first within the step, and where.
     fn find_first(&mut self, h: f64) -> Result<Option<(f64, StepEvent)>, Halt> {
         let touches = self.recorder.motion.grazes.len();
-        let (at, found) = self.first_happening(h);
+        let (at, found) = self.first_event(h);
         self.stop_at_flat_touch(touches)?;
         if let Some(graze) = self.recorder.motion.grazes.get(touches) {
             let wall = graze.wall;

@@ -43,7 +43,7 @@ impl Run<'_> {
     }
 
     /// The earliest thing that happens within [0, h]; touches before it are recorded.
-    pub fn first_happening(&mut self, h: f64) -> (f64, Option<StepEvent>) {
+    pub fn first_event(&mut self, h: f64) -> (f64, Option<StepEvent>) {
         let watched = self.program.watched(&self.key);
         if self.forces_need_a_frame() {
             self.evaluate_frame();

@@ -266,7 +266,10 @@ fn an_impact_soon_after_the_flat_position_is_an_impact() {
     let found: Vec<f64> = motion.impacts.iter().map(|i| i.time).collect();
     assert_eq!(found.len(), wanted.len(), "{found:?} {wanted:?}");
     found.iter().zip(&wanted).for_each(|(a, b)| assert!((a - b).abs() < 1e-9, "{a} {b}"));
-    assert!(motion.audit.hamiltonian_drift < 1e-11, "{:e}", motion.audit.hamiltonian_drift);
+    // Every impact is where the rows have come to 0.02 of depending on each other: their solutions magnify rounding by its
+    // inverse, twice in a row (force, then velocity); some thirty roundings of E = 1 in each of four.
+    let bound = 4.0 * 32.0 * f64::EPSILON / (0.02 * 0.02);
+    assert!(motion.audit.hamiltonian_drift < bound, "{:e}", motion.audit.hamiltonian_drift);
 }
 
 #[test]

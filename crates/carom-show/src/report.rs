@@ -5,6 +5,7 @@
 //!
 //! Nothing here computes mechanics: every expression comes from [`Mechanics`], only sums such as W a + h are formed.
 
+mod builder;
 pub mod chapter;
 mod code;
 pub mod document;
@@ -16,7 +17,6 @@ mod json;
 mod latex;
 mod markdown;
 mod mathml;
-mod pen;
 mod pieces;
 mod rows;
 mod smooth;
@@ -24,9 +24,9 @@ mod terminal;
 mod tex;
 
 use crate::provenance::Stamp;
+use builder::Builder;
 use carom_mech::{Dynamics, Mechanics};
 use document::{Block, Document};
-use pen::Pen;
 
 pub use fields::FIELDS;
 pub use json::json;
@@ -150,9 +150,9 @@ pub fn title(mechanics: &Mechanics) -> String {
 
 /// The report part by part; a part may come in two pieces.
 pub fn sections(mechanics: &Mechanics) -> Vec<Section> {
-    let mut pen = Pen::new(mechanics);
+    let mut pen = Builder::new(mechanics);
     let mut sections = Vec::new();
-    let mut add = |part: Part, pen: &mut Pen<'_>| {
+    let mut add = |part: Part, pen: &mut Builder<'_>| {
         let blocks = pen.take();
         if !blocks.is_empty() {
             sections.push(Section { part, blocks });

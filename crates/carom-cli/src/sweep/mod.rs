@@ -40,7 +40,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use table::{Form, Layout, What};
+use table::{Layout, TableFormat, What};
 use vary::Variation;
 
 /// Random sweeps without `--count`.
@@ -67,7 +67,7 @@ pub static FIELDS: &[Field] = &[
 /// # Errors
 /// If the model or the options are wrong, or a file cannot be read or written.
 pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
-    let form = args.output.as_deref().map(Form::of).transpose()?;
+    let form = args.output.as_deref().map(TableFormat::of).transpose()?;
     let plan = plan(args)?;
     let mut loaded = load(&args.model)?;
     loaded.simulate(&args.simulate);

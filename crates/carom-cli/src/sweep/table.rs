@@ -29,24 +29,24 @@ const GROUP: usize = 1 << 16;
 
 /// The forms a sweep can be written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum TableFormat {
     Csv,
     Npz,
     #[cfg(feature = "tables")]
     Parquet,
 }
 
-impl Form {
+impl TableFormat {
     /// By the extension of a file.
     ///
     /// # Errors
     /// If the extension is none of them.
-    pub fn of(output: &str) -> Result<Form, Failure> {
-        let forms: &[(&str, Form)] = &[
-            ("csv", Form::Csv),
-            ("npz", Form::Npz),
+    pub fn of(output: &str) -> Result<TableFormat, Failure> {
+        let forms: &[(&str, TableFormat)] = &[
+            ("csv", TableFormat::Csv),
+            ("npz", TableFormat::Npz),
             #[cfg(feature = "tables")]
-            ("parquet", Form::Parquet),
+            ("parquet", TableFormat::Parquet),
         ];
         form(output, forms)
     }
@@ -158,7 +158,7 @@ impl Layout<'_> {
     ///
     /// # Errors
     /// If a file cannot be read or written.
-    pub fn write(&self, journal: &Path, output: &str, form: Form, what: What) -> Result<(), Failure> {
+    pub fn write(&self, journal: &Path, output: &str, form: TableFormat, what: What) -> Result<(), Failure> {
         self.fill(journal, output, form, what).map_err(|failure| match failure {
             // The journal is whole.
             Failure::File(message) if !message.contains("hint:") => Failure::File(format!(
@@ -168,26 +168,26 @@ impl Layout<'_> {
         })
     }
 
-    fn fill(&self, journal: &Path, output: &str, form: Form, what: What) -> Result<(), Failure> {
+    fn fill(&self, journal: &Path, output: &str, form: TableFormat, what: What) -> Result<(), Failure> {
         let mut out = Pending::alone(output)?;
         let fail = |error| Failure::write(output, &error);
         let empty = self.empty(what);
         match form {
-            Form::Csv => {
+            TableFormat::Csv => {
                 out.write_all(&table::csv_header(&empty)).map_err(fail)?;
                 self.pieces(journal, what, PIECE, |piece| {
                     out.write_all(&table::csv_rows(piece)).map_err(fail)
                 })?;
             }
             #[cfg(feature = "tables")]
-            Form::Parquet => {
+            TableFormat::Parquet => {
                 let mut writer = table::ParquetWriter::new(&mut out, &empty).map_err(fail)?;
                 self.pieces(journal, what, GROUP, |piece| {
                     writer.group(piece, 0, piece.rows()).map_err(fail)
                 })?;
                 writer.finish().map_err(fail)?;
             }
-            Form::Npz => {
+            TableFormat::Npz => {
                 // One pass to measure, one to write every column at its place.
                 let (mut rows, mut widths) = (0, vec![0; empty.columns.len()]);
                 self.pieces(journal, what, PIECE, |piece| {
@@ -214,7 +214,7 @@ impl Layout<'_> {
             }
         }
         out.finish()?;
-        if form == Form::Csv && what == What::Trajectories {
+        if form == TableFormat::Csv && what == What::Trajectories {
             write::beside_csv(output, &empty)?;
         }
         Ok(())

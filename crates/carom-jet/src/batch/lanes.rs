@@ -14,13 +14,13 @@ use crate::eval::interpret::{self, weighted_sum};
 use crate::eval::order_zero;
 use crate::eval::schedule::{Cursor, Schedule};
 use crate::eval::sincos::sin_cos_wide;
-use crate::ir::elimination::Place as Entry;
+use crate::ir::elimination::FactorEntry;
 use crate::ir::layout::{Factored, Factors, Layout, Pivoted, moving};
 use crate::ir::recurrence::Weight;
-use crate::ir::tape::{Block, MachineCode, Op, Row, Slot, Start, Tape, Value};
+use crate::ir::tape::{Block, MachineCode, Op, Row, Tape, Value};
 use crate::simd::{Code, Level};
 use crate::step::taylor;
-use carom_expr::evaluate_function;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 /// Workspace of W trajectories.
@@ -270,80 +270,36 @@ where
     /// One instruction of order 0.
     #[inline(always)]
     fn first(&mut self, tape: &Tape, op: &Op) {
-        let layout = &*self.layout;
-        let arena = &mut self.arena[..];
-        let at = |row: Row| layout.places[row as usize].index(0);
-        let value = |arena: &[Wide<W>], v: Value| value_of(layout, arena, v);
-        let constant = |arena: &[Wide<W>], slot: Slot| arena[layout.constants + slot as usize];
-        match op {
-            Op::Dot { out, constant: c, linear, products } => {
-                let mut sum: Option<Wide<W>> = (*c != 0).then(|| constant(arena, *c));
-                let mut add = |x: Wide<W>| sum = Some(sum.map_or(x, |s| s.plus(x)));
-                for l in linear {
-                    add(constant(arena, l.coefficient).times(arena[at(l.a)]));
+        let Lanes { layout, arena, pivoting, unhealthy, firmness, .. } = self;
+        let layout: &Layout = layout;
+        let sin_cos = |x: Wide<W>| {
+            let (mut s, mut c) = (Wide::ZERO, Wide::ZERO);
+            sin_cos_wide(&x, &mut s, &mut c);
+            (s, c)
+        };
+        let solve_block = |arena: &mut [Wide<W>], index: usize| -> Result<(), Infallible> {
+            let block = &tape.blocks[index];
+            let out = |i: Row| layout.places[(block.first + i) as usize].index(0);
+            for (i, b) in block.right_side.iter().enumerate() {
+                arena[out(i as Row)] = value_of(layout, arena, *b);
+            }
+            match &layout.blocks[index] {
+                Factored::Symmetric(f) => {
+                    factor(f, layout, block, arena);
+                    solve::<false, W>(f, arena, out, out);
                 }
-                for p in products {
-                    add(constant(arena, p.coefficient).times(arena[at(p.a)].times(arena[at(p.b)])));
-                }
-                arena[at(*out)] = sum.unwrap_or(Wide::ZERO);
-            }
-            Op::Divide { out, a, b } => arena[at(*out)] = value(arena, *a).over(arena[at(*b)]),
-            Op::Euler { out, .. } => arena[at(*out)] = Wide::ZERO,
-            Op::SinCos { u, sin, cos, .. } => {
-                let (mut s, mut c) = (Wide::ZERO, Wide::ZERO);
-                sin_cos_wide(&arena[at(*u)], &mut s, &mut c);
-                arena[at(*sin)] = s;
-                arena[at(*cos)] = c;
-            }
-            Op::SinhCosh { u, sinh, cosh, .. } => {
-                let x = arena[at(*u)];
-                arena[at(*sinh)] = x.map(f64::sinh);
-                arena[at(*cosh)] = x.map(f64::cosh);
-            }
-            Op::Tan { u, tan, weight, hyperbolic, .. } => {
-                let x = arena[at(*u)];
-                let t = if *hyperbolic { x.map(f64::tanh) } else { x.map(f64::tan) };
-                let w =
-                    if *hyperbolic { x.map(|u| (1.0 / u.cosh()).powi(2)) } else { t.map(|t| 1.0 + t * t) };
-                arena[at(*tan)] = t;
-                arena[at(*weight)] = w;
-            }
-            Op::Sqrt { out, u } => arena[at(*out)] = arena[at(*u)].map(f64::sqrt),
-            Op::Power { out, u, dr, exponent, .. } => {
-                arena[at(*out)] = arena[at(*u)].zip(constant(arena, *exponent), order_zero::power);
-                arena[at(*dr)] = Wide::ZERO;
-            }
-            Op::Exp { out, start, .. } | Op::Integrate { out, start, .. } => {
-                arena[at(*out)] = match *start {
-                    Start::Function(f, u) => arena[at(u)].map(|u| evaluate_function(f, u, 0.0)),
-                    Start::Function2(f, a, b) => {
-                        value(arena, a).zip(value(arena, b), |a, b| evaluate_function(f, a, b))
-                    }
-                    Start::Power(a, b) => value(arena, a).zip(value(arena, b), f64::powf),
-                };
-            }
-            Op::Solve { block } => {
-                let (index, block) = (*block as usize, &tape.blocks[*block as usize]);
-                let out = |i: Row| at(block.first + i);
-                for (i, b) in block.right_side.iter().enumerate() {
-                    arena[out(i as Row)] = value(arena, *b);
-                }
-                match &layout.blocks[index] {
-                    Factored::Symmetric(f) => {
-                        factor(f, layout, block, arena);
-                        solve::<false, W>(f, arena, out, out);
-                    }
-                    Factored::Pivoted(f) => {
-                        for lane in 0..W {
-                            let pivoting = &mut self.pivoting[index];
-                            let solved = pivot(f, layout, block, arena, lane, pivoting, out);
-                            self.unhealthy[lane] |= !solved;
-                            self.firmness[lane] = self.firmness[lane].min(pivoting.firmness());
-                        }
+                Factored::Pivoted(f) => {
+                    for lane in 0..W {
+                        let pivoting = &mut pivoting[index];
+                        let solved = pivot(f, layout, block, arena, lane, pivoting, out);
+                        unhealthy[lane] |= !solved;
+                        firmness[lane] = firmness[lane].min(pivoting.firmness());
                     }
                 }
             }
-        }
+            Ok(())
+        };
+        let Ok(()) = order_zero::value_of(layout, &mut arena[..], op, sin_cos, solve_block);
     }
 }
 
@@ -359,16 +315,16 @@ where
     for (&(_, _, entry), place) in block.entries.iter().zip(&e.places) {
         let x = value_of(layout, arena, entry);
         match *place {
-            Entry::Diagonal(i) => arena[f.pivots + i as usize] = x,
-            Entry::Lower(at) => arena[f.lower + at as usize] = x,
+            FactorEntry::Diagonal(i) => arena[f.pivots + i as usize] = x,
+            FactorEntry::Lower(at) => arena[f.lower + at as usize] = x,
         }
     }
     let (multiples, added) = e.support(|at| value_of(layout, arena, block.entries[at as usize].2));
     arena[f.multiples..][..multiples.len()].copy_from_slice(&multiples);
     for (place, x) in added {
         let at = match place {
-            Entry::Diagonal(i) => f.pivots + i as usize,
-            Entry::Lower(at) => f.lower + at as usize,
+            FactorEntry::Diagonal(i) => f.pivots + i as usize,
+            FactorEntry::Lower(at) => f.lower + at as usize,
         };
         arena[at] = arena[at].plus(x);
     }

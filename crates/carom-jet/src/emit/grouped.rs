@@ -5,7 +5,7 @@
 //! neighbours, too, and one load; else one gather. At the end of an order the slots are copied to the octets of the pairs.
 
 use super::assembler::{Base, Mem, Op as Do, Rm, Width};
-use super::orders::Kind;
+use super::orders::OrderKind;
 use super::{Emitter, Target, base};
 use crate::ir::layout::WIDTH;
 use crate::ir::recurrence::{Equation, NONE, Scale, Stage, Weight};
@@ -27,7 +27,7 @@ impl Emitter<'_> {
         self.target == Target::Single && self.octet == Width::Eight && !self.layout.slots.is_empty()
     }
 
-    pub(crate) fn order_by_eights(&mut self, kind: Kind) {
+    pub(crate) fn order_by_eights(&mut self, kind: OrderKind) {
         self.asm.forget();
         for (x, place) in [
             (STEP, self.scale(3)),
@@ -39,7 +39,7 @@ impl Emitter<'_> {
         }
         self.state_by_eights(kind);
         let (r, layout) = (self.r, self.layout);
-        let stages = if kind == Kind::Last { r.last_stages } else { r.stages.len() };
+        let stages = if kind == OrderKind::Last { r.last_stages } else { r.stages.len() };
         let mut groups = layout.tables.groups.iter().peekable();
         for stage in &r.stages[..stages] {
             match stage {
@@ -61,7 +61,7 @@ impl Emitter<'_> {
                 }
             }
         }
-        if kind != Kind::Last {
+        if kind != OrderKind::Last {
             self.publish_by_eights();
         }
     }
@@ -101,7 +101,7 @@ impl Emitter<'_> {
     }
 
     /// x_k = rate_{k−1} τ/k
-    fn state_by_eights(&mut self, kind: Kind) {
+    fn state_by_eights(&mut self, kind: OrderKind) {
         let (tape, layout) = (self.tape, self.layout);
         let rates: Vec<Row> = tape
             .rate
@@ -111,7 +111,7 @@ impl Emitter<'_> {
         for (g, rates) in rates.chunks(WIDTH).enumerate() {
             let start = g * WIDTH;
             // A rate that is a state variable is overwritten with its group.
-            if kind != Kind::First && rates.iter().any(|&rate| (rate as usize) < start) {
+            if kind != OrderKind::First && rates.iter().any(|&rate| (rate as usize) < start) {
                 for (row, &rate) in (start as Row..).zip(rates) {
                     let old =
                         if (rate as usize) < tape.dimension { self.before(rate) } else { self.now(rate) };
@@ -124,7 +124,7 @@ impl Emitter<'_> {
                 continue;
             }
             let places: Vec<usize> = match kind {
-                Kind::First => rates.iter().map(|&r| layout.places[r as usize].index(0)).collect(),
+                OrderKind::First => rates.iter().map(|&r| layout.places[r as usize].index(0)).collect(),
                 _ => self.slots(rates.iter().copied()),
             };
             self.wide(|this| {
@@ -144,12 +144,12 @@ impl Emitter<'_> {
     }
 
     /// Up to eight equations of one class, whose pairs and edges are at these places of the tables.
-    fn equations(&mut self, kind: Kind, equations: &[Equation], at: [usize; 2]) {
+    fn equations(&mut self, kind: OrderKind, equations: &[Equation], at: [usize; 2]) {
         let (r, layout) = (self.r, self.layout);
         let form = &equations[0];
         self.wide(|this| {
             let mut begun = false;
-            if kind != Kind::First {
+            if kind != OrderKind::First {
                 for q in 0..form.pairs.len() {
                     let place = at[0] + q * WIDTH;
                     let square = r.pairs[form.pairs.start + q].is_square();
@@ -207,14 +207,14 @@ impl Emitter<'_> {
     }
 
     /// w C of the eight pairs at a place of the tables.
-    fn pairs_of_eight(&mut self, kind: Kind, place: usize, square: bool, x: u8) {
+    fn pairs_of_eight(&mut self, kind: OrderKind, place: usize, square: bool, x: u8) {
         let layout = self.layout;
         let newest = layout.octets.map(|octets| {
             let octet = octets + place * layout.stride;
             Mem(Base::Octets, 8 * octet as i64 - 64)
         });
         let near = layout.near.map(|near| Rm::Memory(self.at(near + place)));
-        if kind == Kind::Second {
+        if kind == OrderKind::Second {
             self.asm.load(x, newest[0]);
             if square {
                 self.asm.operate(Do::Multiply, x, x, Rm::Register(HALF));

@@ -35,9 +35,9 @@ fn within_reach(elements: usize, bytes: usize) -> bool {
 
 /// Where a function begins in a program's bytes: made by the emitter only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Entry(usize);
+pub(crate) struct EntryPoint(usize);
 
-impl Entry {
+impl EntryPoint {
     /// Bytes from the beginning.
     pub(crate) fn offset(self) -> usize {
         self.0
@@ -48,7 +48,7 @@ impl Entry {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Segment {
     /// Call the code at this entry.
-    Code(Entry),
+    Code(EntryPoint),
     /// Evaluate these instructions of the tape.
     Outside(Vec<u32>),
 }
@@ -89,7 +89,7 @@ pub(crate) struct Program {
     bytes: Vec<u8>,
     set: InstructionSet,
     values: Vec<Segment>,
-    orders: Option<Entry>,
+    orders: Option<EntryPoint>,
     /// Bytes of the arena, and of its elements' vectors.
     least_bytes: usize,
     alignment: usize,
@@ -214,12 +214,12 @@ impl Program {
     }
 
     /// Orders 1 … N, if there is code for them.
-    pub(crate) fn orders(&self) -> Option<Entry> {
+    pub(crate) fn orders(&self) -> Option<EntryPoint> {
         self.orders
     }
 
     /// Is it one of the entries?
-    pub(crate) fn owns(&self, entry: Entry) -> bool {
+    pub(crate) fn owns(&self, entry: EntryPoint) -> bool {
         self.orders == Some(entry) || self.values.contains(&Segment::Code(entry))
     }
 

@@ -7,7 +7,7 @@
 //! Order 1 has no pairs, order 2 has a_1 b_1 only (half of the near terms), the far sums of order 3 are empty.
 
 use super::assembler::{Base, IF_NOT_ZERO, Mem, Op as Do, RBP, RBX, Rm, Width};
-use super::{Emitter, Entry, LARGEST, Target};
+use super::{Emitter, EntryPoint, LARGEST, Target};
 use crate::ir::layout::{Factored, SCALES, WIDTH};
 use crate::ir::recurrence::{Equation, Scale, Stage};
 use crate::ir::tape::{Row, Value};
@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// Which terms of the pairs an order has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum OrderKind {
     First,
     Second,
     Middle,
@@ -27,8 +27,8 @@ const MANY: usize = 24;
 
 impl Emitter<'_> {
     /// The entry of the code for all orders; `None` when it became too large.
-    pub(crate) fn orders(&mut self) -> Option<Entry> {
-        let entry = Entry(self.asm.bytes.len());
+    pub(crate) fn orders(&mut self) -> Option<EntryPoint> {
+        let entry = EntryPoint(self.asm.bytes.len());
         let element = self.element as i64;
         let order = self.layout.order as i64;
         let arena = Base::Arena.register();
@@ -40,10 +40,10 @@ impl Emitter<'_> {
             self.asm.move_general(base.register(), arena);
         }
         self.advance();
-        self.order(Kind::First);
+        self.order(OrderKind::First);
         self.near_weights();
         self.advance();
-        self.order(Kind::Second);
+        self.order(OrderKind::Second);
         self.asm.forget();
         let room = self.layout.room;
         self.asm.zero(0);
@@ -59,14 +59,14 @@ impl Emitter<'_> {
         let again = self.asm.label();
         self.far_sums();
         self.near_terms(room);
-        self.order(Kind::Middle);
+        self.order(OrderKind::Middle);
         self.advance();
         self.asm.exchange(Base::Sums.register(), Base::NextSums.register());
         self.asm.add_number(RBX, 1);
         self.asm.compare(RBX, order);
         self.asm.jump_back(IF_NOT_ZERO, again);
         self.near_terms(self.layout.tables.last_pairs);
-        self.order(Kind::Last);
+        self.order(OrderKind::Last);
         self.asm.pop(RBP);
         self.asm.pop(RBX);
         self.asm.finish();
@@ -92,14 +92,14 @@ impl Emitter<'_> {
         Mem(Base::Scale, ((self.layout.scale + which) * self.element) as i64)
     }
 
-    fn order(&mut self, kind: Kind) {
+    fn order(&mut self, kind: OrderKind) {
         if self.by_eights() {
             return self.order_by_eights(kind);
         }
         self.asm.forget();
         self.state(kind);
         let r = self.r;
-        let stages = if kind == Kind::Last { r.last_stages } else { r.stages.len() };
+        let stages = if kind == OrderKind::Last { r.last_stages } else { r.stages.len() };
         for stage in &r.stages[..stages] {
             match stage {
                 Stage::Equations(equations) => {
@@ -129,7 +129,7 @@ impl Emitter<'_> {
     }
 
     /// x_k = rate_{k−1} τ/k
-    fn state(&mut self, kind: Kind) {
+    fn state(&mut self, kind: OrderKind) {
         let tape = self.tape;
         for (i, rate) in tape.rate.iter().enumerate() {
             let Value::Row(rate) = *rate else { unreachable!("rates are rows") };
@@ -143,10 +143,10 @@ impl Emitter<'_> {
         self.write(kind, tape.dimension as Row, x);
     }
 
-    pub(crate) fn equation(&mut self, kind: Kind, e: &Equation) {
+    pub(crate) fn equation(&mut self, kind: OrderKind, e: &Equation) {
         let (r, pairs, edges) = (self.r, e.pairs.clone(), e.edges.clone());
         let mut sum: Option<u8> = None;
-        if kind != Kind::First {
+        if kind != OrderKind::First {
             for p in pairs.clone() {
                 let busy: Vec<u8> = sum.into_iter().collect();
                 let term = self.pair(kind, p, &busy);
@@ -199,10 +199,10 @@ impl Emitter<'_> {
     }
 
     /// w C of one pair, in a register of its own.
-    fn pair(&mut self, kind: Kind, p: usize, busy: &[u8]) -> u8 {
+    fn pair(&mut self, kind: OrderKind, p: usize, busy: &[u8]) -> u8 {
         let pair = &self.r.pairs[p];
         let [a, b] = [pair.a, pair.b].map(|row| self.before(row));
-        if kind == Kind::Second {
+        if kind == OrderKind::Second {
             let x = self.asm.own(a, busy);
             if pair.is_square() {
                 let half = self.asm.operand(self.at(self.layout.numbers));
@@ -248,7 +248,7 @@ impl Emitter<'_> {
     }
 
     /// A new coefficient: stored where it is needed again, else only kept at hand.
-    pub(crate) fn write(&mut self, kind: Kind, row: Row, x: u8) {
+    pub(crate) fn write(&mut self, kind: OrderKind, row: Row, x: u8) {
         let place = self.now(row);
         if self.by_eights() {
             self.asm.put(place, x);
@@ -263,8 +263,8 @@ impl Emitter<'_> {
     }
 
     /// Copies a new coefficient to the octets that use it.
-    fn publish(&mut self, kind: Kind, row: Row, x: u8) {
-        if kind != Kind::Last {
+    fn publish(&mut self, kind: OrderKind, row: Row, x: u8) {
+        if kind != OrderKind::Last {
             for i in 0..self.copies[row as usize].len() {
                 let at = self.copies[row as usize][i];
                 self.asm.store(Mem(Base::Octets, at as i64), x);

@@ -1,8 +1,8 @@
 //! Order 0: values, factors of linear blocks, and the weights that depend on them.
 
 use super::assembler::{Mem, Op as Do, Rm};
-use super::{Emitter, Entry, LARGEST, Segment};
-use crate::ir::elimination::Place as Position;
+use super::{Emitter, EntryPoint, LARGEST, Segment};
+use crate::ir::elimination::FactorEntry;
 use crate::ir::layout::{Factored, Factors, Pivoted};
 use crate::ir::recurrence::{NONE, Weight};
 use crate::ir::tape::{ONE, Op, Slot, Value, ZERO};
@@ -49,7 +49,7 @@ impl Emitter<'_> {
             }
             if self.asm.bytes.len() > start {
                 self.asm.finish();
-                segments.push(Segment::Code(Entry(start)));
+                segments.push(Segment::Code(EntryPoint(start)));
             }
             if !outside.is_empty() {
                 segments.push(Segment::Outside(outside));
@@ -208,9 +208,9 @@ impl Emitter<'_> {
         let e = &f.pattern;
         let n = e.order.len();
         let (mut lower, mut diagonal) = (vec![Sum::default(); e.columns.len()], vec![Sum::default(); n]);
-        let mut sum = |place: Position, change: &dyn Fn(&mut Sum)| match place {
-            Position::Diagonal(i) => change(&mut diagonal[i as usize]),
-            Position::Lower(at) => change(&mut lower[at as usize]),
+        let mut sum = |place: FactorEntry, change: &dyn Fn(&mut Sum)| match place {
+            FactorEntry::Diagonal(i) => change(&mut diagonal[i as usize]),
+            FactorEntry::Lower(at) => change(&mut lower[at as usize]),
         };
         for (entry, place) in entries.iter().zip(&e.places) {
             sum(*place, &|sum| sum.entry = Some(*entry));

@@ -8,6 +8,11 @@ pub(crate) trait Element: Copy {
     fn splat(x: f64) -> Self;
     fn zip(self, o: Self, f: impl Fn(f64, f64) -> f64) -> Self;
 
+    /// f of each.
+    #[inline(always)]
+    fn each(self, f: impl Fn(f64) -> f64) -> Self {
+        self.zip(self, |x, _| f(x))
+    }
     #[inline(always)]
     fn plus(self, o: Self) -> Self {
         self.zip(o, |a, b| a + b)

@@ -12,7 +12,7 @@
 //! Promise: an answer is backward stable, or the matrix is reported singular with the row that has no pivot left.
 
 use crate::eval::element::Element;
-use crate::ir::elimination::{Elimination, Place};
+use crate::ir::elimination::{Elimination, FactorEntry};
 #[cfg(doc)]
 use crate::ir::layout::Pivoted;
 use crate::ir::tape::{Block, Value};
@@ -172,16 +172,16 @@ impl Factor {
         self.pivots.fill(0.0);
         for (&(_, _, entry), place) in block.entries.iter().zip(&e.places) {
             match *place {
-                Place::Diagonal(i) => self.pivots[i as usize] = value(entry),
-                Place::Lower(at) => self.lower[at as usize] = value(entry),
+                FactorEntry::Diagonal(i) => self.pivots[i as usize] = value(entry),
+                FactorEntry::Lower(at) => self.lower[at as usize] = value(entry),
             }
         }
         let (multiples, added) = e.support(|at| value(block.entries[at as usize].2));
         self.multiples = multiples;
         for (place, x) in added {
             match place {
-                Place::Diagonal(i) => self.pivots[i as usize] += x,
-                Place::Lower(at) => self.lower[at as usize] += x,
+                FactorEntry::Diagonal(i) => self.pivots[i as usize] += x,
+                FactorEntry::Lower(at) => self.lower[at as usize] += x,
             }
         }
         let work = &mut self.scratch;

@@ -1,5 +1,6 @@
 //! Order 0 of a tape: constants from parameters, values at a state.
 
+use crate::eval::element::Element;
 use crate::eval::factor::Factor;
 use crate::eval::sincos::sin_cos;
 use crate::ir::layout::{Factored, Layout};
@@ -25,7 +26,7 @@ pub(crate) fn values(
     tape.ops.iter().try_for_each(|op| value(tape, layout, arena, factors, op))
 }
 
-/// The values one instruction makes.
+/// The values one instruction makes, of a single trajectory.
 pub(crate) fn value(
     tape: &Tape,
     layout: &Layout,
@@ -33,6 +34,18 @@ pub(crate) fn value(
     factors: &mut [Factor],
     op: &Op,
 ) -> Result<(), Singular> {
+    value_of(layout, arena, op, sin_cos, |arena, block| solve(tape, layout, arena, factors, block))
+}
+
+/// The values one instruction makes, of one trajectory or of lanes; `solve(arena, block)` factors and solves a block.
+#[inline(always)]
+pub(crate) fn value_of<T: Element, E>(
+    layout: &Layout,
+    arena: &mut [T],
+    op: &Op,
+    sin_cos: impl Fn(T) -> (T, T),
+    solve: impl FnOnce(&mut [T], usize) -> Result<(), E>,
+) -> Result<(), E> {
     let at = |row: Row| layout.places[row as usize].index(0);
     let first = |row: Row| arena[at(row)];
     let constant = |slot: Slot| arena[layout.constants + slot as usize];
@@ -43,13 +56,15 @@ pub(crate) fn value(
     let (out, value) = match op {
         Op::Dot { out, constant: c, linear, products } => {
             // What is exactly zero is not added: −0 stays −0, as in the code.
-            let linear = linear.iter().map(|l| constant(l.coefficient) * first(l.a));
-            let products = products.iter().map(|p| constant(p.coefficient) * (first(p.a) * first(p.b)));
+            let linear = linear.iter().map(|l| constant(l.coefficient).times(first(l.a)));
+            let products =
+                products.iter().map(|p| constant(p.coefficient).times(first(p.a).times(first(p.b))));
             let start = (*c != ZERO).then(|| constant(*c));
-            (*out, start.into_iter().chain(linear).chain(products).reduce(|sum, x| sum + x).unwrap_or(0.0))
+            let terms = start.into_iter().chain(linear).chain(products);
+            (*out, terms.reduce(|sum, x| sum.plus(x)).unwrap_or(T::splat(0.0)))
         }
-        Op::Divide { out, a, b } => (*out, either(*a) / first(*b)),
-        Op::Euler { out, .. } => (*out, 0.0),
+        Op::Divide { out, a, b } => (*out, either(*a).over(first(*b))),
+        Op::Euler { out, .. } => (*out, T::splat(0.0)),
         Op::SinCos { u, sin, cos, .. } => {
             let (s, c) = sin_cos(first(*u));
             arena[at(*sin)] = s;
@@ -57,31 +72,34 @@ pub(crate) fn value(
         }
         Op::SinhCosh { u, sinh, cosh, .. } => {
             let u = first(*u);
-            arena[at(*sinh)] = u.sinh();
-            (*cosh, u.cosh())
+            arena[at(*sinh)] = u.each(f64::sinh);
+            (*cosh, u.each(f64::cosh))
         }
         Op::Tan { u, tan, weight, hyperbolic, .. } => {
             let u = first(*u);
-            let t = if *hyperbolic { u.tanh() } else { u.tan() };
+            let t = if *hyperbolic { u.each(f64::tanh) } else { u.each(f64::tan) };
             arena[at(*tan)] = t;
             // 1 − tanh² cancels for large u, 1/cosh² does not.
-            (*weight, if *hyperbolic { (1.0 / u.cosh()).powi(2) } else { 1.0 + t * t })
+            (
+                *weight,
+                if *hyperbolic { u.each(|u| (1.0 / u.cosh()).powi(2)) } else { t.each(|t| 1.0 + t * t) },
+            )
         }
-        Op::Sqrt { out, u } => (*out, first(*u).sqrt()),
+        Op::Sqrt { out, u } => (*out, first(*u).each(f64::sqrt)),
         Op::Power { out, u, dr, exponent, .. } => {
-            let r = power(first(*u), constant(*exponent));
-            arena[at(*dr)] = 0.0;
+            let r = first(*u).zip(constant(*exponent), power);
+            arena[at(*dr)] = T::splat(0.0);
             (*out, r)
         }
         Op::Exp { out, start, .. } | Op::Integrate { out, start, .. } => (
             *out,
             match *start {
-                Start::Function(f, u) => evaluate_function(f, first(u), 0.0),
-                Start::Function2(f, a, b) => evaluate_function(f, either(a), either(b)),
-                Start::Power(a, b) => either(a).powf(either(b)),
+                Start::Function(f, u) => first(u).each(|u| evaluate_function(f, u, 0.0)),
+                Start::Function2(f, a, b) => either(a).zip(either(b), |a, b| evaluate_function(f, a, b)),
+                Start::Power(a, b) => either(a).zip(either(b), f64::powf),
             },
         ),
-        Op::Solve { block } => return solve(tape, layout, arena, factors, *block as usize),
+        Op::Solve { block } => return solve(arena, *block as usize),
     };
     arena[at(out)] = value;
     Ok(())

@@ -26,7 +26,7 @@ pub(crate) struct Elimination {
     pub starts: Vec<u32>,
     pub columns: Vec<u32>,
     /// Each entry of the block's matrix: index of L's entry, or of the diagonal when `diagonal`.
-    pub places: Vec<Place>,
+    pub places: Vec<FactorEntry>,
     pub augmentation_rows: Vec<AugmentationRow>,
     /// Position → what is added to its right side: s a_i (as its index) times the right side of a row. Empty without supports.
     pub borrowed: Vec<Vec<(u32, u32)>>,
@@ -40,12 +40,12 @@ pub(crate) struct AugmentationRow {
     /// The entries W_ii of what it touches.
     pub diagonal: Vec<u32>,
     /// What is added: s a_i (as its index), times an entry a_j, and where.
-    pub products: Vec<(u32, u32, Place)>,
+    pub products: Vec<(u32, u32, FactorEntry)>,
 }
 
 /// Where an entry of the matrix goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum FactorEntry {
     /// On the diagonal, at this position.
     Diagonal(u32),
     /// To this entry of L.
@@ -165,12 +165,12 @@ impl Elimination {
             let (p, q) = (position[i as usize], position[j as usize]);
             let (row, column) = (p.max(q), p.min(q));
             if row == column {
-                return Place::Diagonal(row);
+                return FactorEntry::Diagonal(row);
             }
             let range = self.row(row as usize);
             let within =
                 self.columns[range.clone()].binary_search(&column).expect("every entry is in the pattern");
-            Place::Lower((range.start + within) as u32)
+            FactorEntry::Lower((range.start + within) as u32)
         };
         let places = entries.iter().map(|&(i, j)| place(i, j)).collect();
         let (mut multiple, mut all) = (0, Vec::new());
@@ -196,7 +196,7 @@ impl Elimination {
     }
 
     /// Every s a_i, and what is added to the matrix.
-    pub(crate) fn support<T: Element>(&self, entry: impl Fn(u32) -> T) -> (Vec<T>, Vec<(Place, T)>) {
+    pub(crate) fn support<T: Element>(&self, entry: impl Fn(u32) -> T) -> (Vec<T>, Vec<(FactorEntry, T)>) {
         let (mut multiples, mut added) = (Vec::new(), Vec::new());
         for support in &self.augmentation_rows {
             let entries = support.entries.iter().map(|&at| entry(at));
@@ -205,7 +205,7 @@ impl Elimination {
             let square = entries.clone().map(|x| x.times(x)).reduce(T::plus).unwrap_or(T::splat(0.0));
             let s = inertia.over(square);
             multiples.extend(entries.map(|x| s.times(x)));
-            let product = |&(m, other, place): &(u32, u32, Place)| {
+            let product = |&(m, other, place): &(u32, u32, FactorEntry)| {
                 (place, T::times(multiples[m as usize], entry(other)))
             };
             added.extend(support.products.iter().map(product));

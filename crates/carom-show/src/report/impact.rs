@@ -1,15 +1,15 @@
 //! Impacts: from the action, split at the impact time, to the law, and its solution for each wall of the model.
 
+use super::builder::{Builder, quoted, whole};
 use super::document::{Formula, Inline, inlines};
 use super::hamilton::velocity_along;
-use super::pen::{Pen, quoted, whole};
 use super::rows::{one_form, one_form_equation};
 use super::smooth::multipliers;
 use carom_expr::Expr;
 use carom_mech::{Dynamics, Form, HamiltonianDynamics, WallMechanics};
 
 /// The law, and every wall.
-pub fn walls(pen: &mut Pen<'_>) {
+pub fn walls(pen: &mut Builder<'_>) {
     let mechanics = pen.mechanics;
     if mechanics.walls.is_empty() {
         return;
@@ -36,7 +36,7 @@ pub fn walls(pen: &mut Pen<'_>) {
 const MANY: usize = 6;
 
 /// Does the law of a wall read like that of the first, but for its gap and normal?
-fn alike(pen: &Pen<'_>, k: usize) -> bool {
+fn alike(pen: &Builder<'_>, k: usize) -> bool {
     let mechanics = pen.mechanics;
     let (first, wall) = (&mechanics.walls[0], &mechanics.walls[k]);
     let solved = |k: usize| mechanics.forms.impacts.get(k).is_some_and(Option::is_some);
@@ -45,7 +45,7 @@ fn alike(pen: &Pen<'_>, k: usize) -> bool {
 }
 
 /// The walls whose law is that of the first.
-fn others(pen: &mut Pen<'_>) {
+fn others(pen: &mut Builder<'_>) {
     let mechanics = pen.mechanics;
     let same: Vec<usize> = (1..mechanics.walls.len()).filter(|&k| alike(pen, k)).collect();
     if same.is_empty() {
@@ -66,11 +66,11 @@ fn others(pen: &mut Pen<'_>) {
     }
 }
 
-fn has_rows(pen: &Pen<'_>) -> bool {
+fn has_rows(pen: &Builder<'_>) -> bool {
     !pen.mechanics.rows.is_empty()
 }
 
-fn law(pen: &mut Pen<'_>) {
+fn law(pen: &mut Builder<'_>) {
     let hamiltonian = matches!(pen.mechanics.dynamics, Dynamics::Hamiltonian(_));
     pen.heading(1, "Impacts: from the action to the law");
     if pen.gap.unicode != "φ" {
@@ -129,7 +129,7 @@ fn law(pen: &mut Pen<'_>) {
     pen.say("‹# = 0|# = 0› always solves the first two: the path that goes on through the wall. It is rejected; a wall can only push, so ‹# > 0|# > 0›. ‹#|#› is the impulse of the wall; it multiplies ‹∂@/∂q|\\partial @/\\partial q›, and is the physical impulse when the gap is a distance.");
 }
 
-fn solution(pen: &mut Pen<'_>) {
+fn solution(pen: &mut Builder<'_>) {
     let mechanics = pen.mechanics;
     if let Dynamics::Degenerate(_) = mechanics.dynamics {
         pen.say("The Lagrangian is degenerate. If some ‹z› has ‹Ⓦ z = 0|Ⓦ z = 0›, ‹Ⓐ z = 0|Ⓐ z = 0› and ‹n·z ≠ 0|n\\cdot z \\ne 0›, then ‹z·[p] = # n·z = 0|z\\cdot[p] = #\\,n\\cdot z = 0› allows no impulse: the wall can only hold the motion by a finite force, or not at all. Otherwise the law applies, and dependent velocities follow from the hidden constraints.");
@@ -176,7 +176,7 @@ fn equal(left: &Formula, right: &Formula) -> Formula {
     left.then(&Formula::pair(" = ")).then(right)
 }
 
-fn wall(pen: &mut Pen<'_>, k: usize, wall: &WallMechanics) {
+fn wall(pen: &mut Builder<'_>, k: usize, wall: &WallMechanics) {
     pen.heading(2, &format!("Wall {}", quoted(&wall.name)));
     let gap = pen.gap.clone();
     let moving = !pen.is_zero(wall.gap_t);
@@ -197,7 +197,7 @@ fn wall(pen: &mut Pen<'_>, k: usize, wall: &WallMechanics) {
 }
 
 /// The law line by line, as a table to compare with a paper.
-fn conditions(pen: &mut Pen<'_>, wall: &WallMechanics, normal: &Formula) {
+fn conditions(pen: &mut Builder<'_>, wall: &WallMechanics, normal: &Formula) {
     let mechanics = pen.mechanics;
     let multipliers = multipliers(pen);
     let impulse = pen.impulse.clone();
@@ -280,7 +280,7 @@ fn conditions(pen: &mut Pen<'_>, wall: &WallMechanics, normal: &Formula) {
 }
 
 /// ∂H/∂p at the momenta after the impact.
-fn velocity_after(pen: &mut Pen<'_>, h: &HamiltonianDynamics) -> Vec<Expr> {
+fn velocity_after(pen: &mut Builder<'_>, h: &HamiltonianDynamics) -> Vec<Expr> {
     let mut marked = Vec::new();
     for coordinate in &pen.mechanics.model.coordinates {
         let p = pen.formula(coordinate.momentum);
@@ -291,7 +291,7 @@ fn velocity_after(pen: &mut Pen<'_>, h: &HamiltonianDynamics) -> Vec<Expr> {
 }
 
 /// The closed form of the law.
-fn closed(pen: &mut Pen<'_>, k: usize, wall: &WallMechanics) {
+fn closed(pen: &mut Builder<'_>, k: usize, wall: &WallMechanics) {
     let mechanics = pen.mechanics;
     let Some(form) = mechanics.forms.impacts.get(k).and_then(Option::as_ref) else {
         if mechanics.quadratic && !matches!(mechanics.dynamics, Dynamics::Degenerate(_)) {
@@ -360,7 +360,7 @@ fn closed(pen: &mut Pen<'_>, k: usize, wall: &WallMechanics) {
 }
 
 /// The wall as guard and reset of a hybrid system.
-fn hybrid(pen: &mut Pen<'_>, wall: &WallMechanics) {
+fn hybrid(pen: &mut Builder<'_>, wall: &WallMechanics) {
     let mechanics = pen.mechanics;
     if matches!(mechanics.dynamics, Dynamics::Degenerate(_)) {
         return;

@@ -1,7 +1,7 @@
 //! A document as LaTeX: a file that compiles as it is, with amsmath and nothing unusual.
 
+use super::builder::escape_text;
 use super::document::{Block, Document, Equation, Formula, Inline, Right, lines_of};
-use super::pen::escape_text;
 
 /// Characters of mathematics that fit a line.
 const LINE: usize = 96;

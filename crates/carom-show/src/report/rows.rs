@@ -1,25 +1,25 @@
 //! Constraint rows, the distribution they define, driven coordinates, the implicit form, degenerate Lagrangians.
 
+use super::builder::{Builder, quoted, whole};
 use super::document::{Equation, Formula};
-use super::pen::{Pen, quoted, whole};
 use super::smooth::{balanced, multipliers};
 use carom_expr::Expr;
 use carom_mech::{DegenerateDynamics, Dynamics, Form, RowKind};
 
 /// `dx` of a free coordinate.
-pub fn differential(pen: &Pen<'_>, i: usize) -> Formula {
+pub fn differential(pen: &Builder<'_>, i: usize) -> Formula {
     let name = pen.name(&pen.mechanics.model.coordinates[i].name);
     Formula::new("d", r"d").then(&name)
 }
 
 /// `∂_x` of a free coordinate.
-fn direction(pen: &Pen<'_>, i: usize) -> Formula {
+fn direction(pen: &Builder<'_>, i: usize) -> Formula {
     let name = pen.name(&pen.mechanics.model.coordinates[i].name);
     pen.sub("∂", r"\partial", &name)
 }
 
 /// Σ nᵢ dqᵢ over the free coordinates.
-pub fn one_form(pen: &mut Pen<'_>, entries: &[Expr]) -> Formula {
+pub fn one_form(pen: &mut Builder<'_>, entries: &[Expr]) -> Formula {
     let free = pen.mechanics.free.clone();
     let parts: Vec<(Expr, Formula)> =
         free.iter().zip(entries).map(|(&i, &e)| (e, differential(pen, i))).collect();
@@ -27,7 +27,7 @@ pub fn one_form(pen: &mut Pen<'_>, entries: &[Expr]) -> Formula {
 }
 
 /// `left = Σ nᵢ dqᵢ`, broken when long.
-pub fn one_form_equation(pen: &mut Pen<'_>, left: Formula, entries: &[Expr]) -> Equation {
+pub fn one_form_equation(pen: &mut Builder<'_>, left: Formula, entries: &[Expr]) -> Equation {
     let free = pen.mechanics.free.clone();
     let parts: Vec<(Expr, Formula)> =
         free.iter().zip(entries).map(|(&i, &e)| (e, differential(pen, i))).collect();
@@ -35,7 +35,7 @@ pub fn one_form_equation(pen: &mut Pen<'_>, left: Formula, entries: &[Expr]) -> 
 }
 
 /// `left = Σ zᵢ ∂_qᵢ`, broken when long.
-fn vector_field(pen: &mut Pen<'_>, left: Formula, entries: &[Expr]) -> Equation {
+fn vector_field(pen: &mut Builder<'_>, left: Formula, entries: &[Expr]) -> Equation {
     let free = pen.mechanics.free.clone();
     let parts: Vec<(Expr, Formula)> =
         free.iter().zip(entries).map(|(&i, &e)| (e, direction(pen, i))).collect();
@@ -43,7 +43,7 @@ fn vector_field(pen: &mut Pen<'_>, left: Formula, entries: &[Expr]) -> Equation 
 }
 
 /// Rows A, b, γ; Δ and Δ°; the linear system; consistency.
-pub fn constraints(pen: &mut Pen<'_>) {
+pub fn constraints(pen: &mut Builder<'_>) {
     let mechanics = pen.mechanics;
     if mechanics.rows.is_empty() {
         return;
@@ -129,7 +129,7 @@ fn subscript(n: usize) -> String {
 }
 
 /// Driven coordinates: what drives them.
-pub fn drives(pen: &mut Pen<'_>) {
+pub fn drives(pen: &mut Builder<'_>) {
     let mechanics = pen.mechanics;
     if mechanics.drives.is_empty() {
         return;
@@ -165,7 +165,7 @@ pub fn drives(pen: &mut Pen<'_>) {
 }
 
 /// The Lagrange–d'Alembert–Pontryagin form on (q, v, p).
-pub fn implicit(pen: &mut Pen<'_>) {
+pub fn implicit(pen: &mut Builder<'_>) {
     let mechanics = pen.mechanics;
     if let Dynamics::Hamiltonian(h) = &mechanics.dynamics {
         return super::hamilton::implicit(pen, h);
@@ -207,7 +207,7 @@ pub fn implicit(pen: &mut Pen<'_>) {
 }
 
 /// Hidden constraints of a degenerate Lagrangian.
-pub fn degenerate(pen: &mut Pen<'_>, d: &DegenerateDynamics) {
+pub fn degenerate(pen: &mut Builder<'_>, d: &DegenerateDynamics) {
     pen.heading(1, "Hidden constraints");
     pen.say("‹ZᵀⓌZ|Z^{\\top}ⓌZ› is singular: the Lagrangian is degenerate, and the equations do not give every acceleration. Differentiating, and taking combinations of equations in which the accelerations cancel, leaves conditions that hold along every motion:");
     for condition in &d.conditions {

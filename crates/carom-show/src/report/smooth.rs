@@ -1,7 +1,7 @@
 //! Smooth motion: the model, its Lagrangian, the principle, the Euler–Lagrange equations, the energy.
 
+use super::builder::{Builder, quoted, whole};
 use super::document::{Equation, Formula, Inline, Right, inlines};
-use super::pen::{Pen, quoted, whole};
 use carom_expr::Expr;
 use carom_mech::{Action, Direction, Dynamics, ForceKind, Form, LagrangianDynamics, Physics};
 
@@ -20,7 +20,7 @@ fn math(formula: Formula) -> Vec<Inline> {
 }
 
 /// What the author wrote down.
-pub fn model(pen: &mut Pen<'_>) {
+pub fn model(pen: &mut Builder<'_>) {
     let mechanics = pen.mechanics;
     let model = &mechanics.model;
     pen.heading(1, "The model");
@@ -97,7 +97,7 @@ pub fn model(pen: &mut Pen<'_>) {
 }
 
 /// T, V, L and what is not in them.
-pub fn lagrangian(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
+pub fn lagrangian(pen: &mut Builder<'_>, l: &LagrangianDynamics) {
     let mechanics = pen.mechanics;
     let model = &mechanics.model;
     pen.heading(1, "Lagrangian");
@@ -123,7 +123,7 @@ pub fn lagrangian(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
 }
 
 /// Forces that do not come from a potential.
-pub fn forces(pen: &mut Pen<'_>, generalized: &[Expr]) {
+pub fn forces(pen: &mut Builder<'_>, generalized: &[Expr]) {
     let mechanics = pen.mechanics;
     let model = &mechanics.model;
     if model.forces.is_empty() && model.dissipation.is_none() {
@@ -142,7 +142,7 @@ pub fn forces(pen: &mut Pen<'_>, generalized: &[Expr]) {
                 let label = pen.label(&force.name);
                 let r = pen.sub("r", "r", &label);
                 let f = pen.sub("F", "F", &label);
-                let list = |pen: &Pen<'_>, entries: &[Expr]| -> Vec<Vec<Formula>> {
+                let list = |pen: &Builder<'_>, entries: &[Expr]| -> Vec<Vec<Formula>> {
                     entries.iter().map(|&e| vec![pen.formula(e)]).collect()
                 };
                 let matrix = |left: Formula, rows| Equation {
@@ -174,7 +174,7 @@ pub fn forces(pen: &mut Pen<'_>, generalized: &[Expr]) {
 }
 
 /// From the action to the Euler–Lagrange equations.
-pub fn principle(pen: &mut Pen<'_>) {
+pub fn principle(pen: &mut Builder<'_>) {
     let mechanics = pen.mechanics;
     let forced = !mechanics.model.forces.is_empty() || mechanics.model.dissipation.is_some();
     pen.heading(1, "From the action to the equations of motion");
@@ -203,7 +203,7 @@ pub fn principle(pen: &mut Pen<'_>) {
 }
 
 /// Momenta, W, h, and the equations row by row.
-pub fn equations(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
+pub fn equations(pen: &mut Builder<'_>, l: &LagrangianDynamics) {
     let mechanics = pen.mechanics;
     let coordinates = &mechanics.model.coordinates;
     pen.say("For this model. The momenta ‹p = ∂Ⓛ/∂v|p = \\partial Ⓛ/\\partial v›:");
@@ -258,7 +258,7 @@ pub fn equations(pen: &mut Pen<'_>, l: &LagrangianDynamics) {
 }
 
 /// `left = right` with a long left side: the left is what is broken.
-pub fn balanced(pen: &Pen<'_>, left: Expr, right: Formula) -> Vec<Equation> {
+pub fn balanced(pen: &Builder<'_>, left: Expr, right: Formula) -> Vec<Equation> {
     let mut equations = pen.equation(Formula::default(), "", left);
     // Code for `left` alone says the equation only where the right side is zero.
     if let Some(first) = equations.first_mut().filter(|_| right.unicode != "0") {
@@ -276,7 +276,7 @@ pub fn balanced(pen: &Pen<'_>, left: Expr, right: Formula) -> Vec<Equation> {
 }
 
 /// Symbols μ of the rows.
-pub fn multipliers(pen: &mut Pen<'_>) -> Vec<Expr> {
+pub fn multipliers(pen: &mut Builder<'_>) -> Vec<Expr> {
     let mechanics = pen.mechanics;
     mechanics
         .rows
@@ -289,7 +289,7 @@ pub fn multipliers(pen: &mut Pen<'_>) -> Vec<Expr> {
 }
 
 /// A symmetric matrix over the free coordinates: as a matrix when it fits, else entry by entry.
-pub fn matrix(pen: &mut Pen<'_>, name: &str, entries: &[Vec<Expr>]) {
+pub fn matrix(pen: &mut Builder<'_>, name: &str, entries: &[Vec<Expr>]) {
     let mechanics = pen.mechanics;
     let rows: Vec<Vec<Formula>> =
         entries.iter().map(|row| row.iter().map(|&e| pen.formula(e)).collect()).collect();
@@ -322,7 +322,7 @@ pub fn matrix(pen: &mut Pen<'_>, name: &str, entries: &[Vec<Expr>]) {
 }
 
 /// Accelerations, when they are short.
-pub fn solved(pen: &mut Pen<'_>) {
+pub fn solved(pen: &mut Builder<'_>) {
     let mechanics = pen.mechanics;
     let Some(accelerations) = &mechanics.forms.accelerations else {
         if let Some(reason) = mechanics.forms.why(Form::Accelerations) {
@@ -345,7 +345,7 @@ pub fn solved(pen: &mut Pen<'_>) {
 }
 
 /// E and its balance.
-pub fn energy(pen: &mut Pen<'_>) {
+pub fn energy(pen: &mut Builder<'_>) {
     let mechanics = pen.mechanics;
     pen.heading(1, "Energy");
     let hamiltonian = matches!(mechanics.dynamics, Dynamics::Hamiltonian(_));
@@ -389,7 +389,7 @@ pub fn energy(pen: &mut Pen<'_>) {
 }
 
 /// Are two expressions different functions? Decided at a few points when simplification does not tell.
-fn differ(pen: &mut Pen<'_>, a: Expr, b: Expr) -> bool {
+fn differ(pen: &mut Builder<'_>, a: Expr, b: Expr) -> bool {
     let difference = pen.dag.sub(a, b);
     let difference = pen.dag.simplify(difference);
     if pen.is_zero(difference) {
@@ -407,7 +407,7 @@ fn differ(pen: &mut Pen<'_>, a: Expr, b: Expr) -> bool {
 }
 
 /// The first-order form, and its linearisation at the start when it is small.
-pub fn state_space(pen: &mut Pen<'_>) {
+pub fn state_space(pen: &mut Builder<'_>) {
     const MOST_STATES: usize = 8;
     let mechanics = pen.mechanics;
     let model = &mechanics.model;
@@ -482,7 +482,7 @@ fn short(x: f64) -> String {
 }
 
 /// Events and outputs.
-pub fn extras(pen: &mut Pen<'_>) {
+pub fn extras(pen: &mut Builder<'_>) {
     let mechanics = pen.mechanics;
     let model = &mechanics.model;
     if !model.events.is_empty() {

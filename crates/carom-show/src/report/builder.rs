@@ -31,7 +31,7 @@ const LETTERS: [(char, char, &str, &str); 9] = [
 ];
 
 /// A document in the making.
-pub struct Pen<'a> {
+pub struct Builder<'a> {
     /// What it is about.
     pub mechanics: &'a Mechanics,
     /// The model's expressions, and those the report adds.
@@ -54,9 +54,9 @@ pub struct Pen<'a> {
     pub impulse: Formula,
 }
 
-impl<'a> Pen<'a> {
+impl<'a> Builder<'a> {
     /// An empty document.
-    pub fn new(mechanics: &'a Mechanics) -> Pen<'a> {
+    pub fn new(mechanics: &'a Mechanics) -> Builder<'a> {
         let dag = mechanics.model.dag.clone();
         let has = |name: &str| {
             let model = &mechanics.model;
@@ -75,7 +75,7 @@ impl<'a> Pen<'a> {
             .chain(mechanics.model.coordinates.iter().map(|c| &c.name))
             .any(|name| name.starts_with("sigma") || name.starts_with('σ'));
         let abbreviation = if sigma { ("s", "s") } else { ("σ", r"\sigma") };
-        Pen {
+        Builder {
             scripted,
             abbreviation,
             mechanics,
@@ -275,7 +275,7 @@ impl<'a> Pen<'a> {
         self.blocks.push(Block::List(points));
     }
 
-    /// A table; cells as in [`Pen::say`].
+    /// A table; cells as in [`Builder::say`].
     pub fn table(&mut self, head: &[&str], rows: Vec<Vec<Vec<Inline>>>) {
         let head = head.iter().map(|h| inlines(&self.letters(h))).collect();
         self.blocks.push(Block::Table(head, rows));
