@@ -10,8 +10,8 @@ use crate::batch::ensemble::{Monitors, Series};
 use crate::emit::{Program, Segment, Target};
 use crate::eval::element::{Count, Element, Vector, Wide};
 use crate::eval::factor::{Factor, firm, weak};
-use crate::eval::interpret::{self, weighted_sum};
-use crate::eval::order_zero;
+use crate::eval::interpret::{self, BlockSolver, weighted_sum};
+use crate::eval::order_zero::{self, OrderZero};
 use crate::eval::schedule::{Cursor, Schedule};
 use crate::eval::sincos::sin_cos_wide;
 use crate::ir::elimination::FactorEntry;
@@ -251,14 +251,7 @@ where
                 (&schedule, cursor),
                 arena,
                 k,
-                |arena, which, right, unknowns| {
-                    let index = |row: Row| layout.places[row as usize].index(k);
-                    let (right, out) = (|i| index(right + i), |i| index(unknowns + i));
-                    match &layout.blocks[which] {
-                        Factored::Symmetric(f) => solve::<FUSED, W>(f, arena, right, out),
-                        Factored::Pivoted(f) => solve_pivoted::<FUSED, W>(f, arena, right, out),
-                    }
-                },
+                &mut LaneSolver(&layout),
             );
             schedule.advance(cursor);
             if k == 1 {
@@ -271,35 +264,81 @@ where
     #[inline(always)]
     fn first(&mut self, tape: &Tape, op: &Op) {
         let Lanes { layout, arena, pivoting, unhealthy, firmness, .. } = self;
-        let layout: &Layout = layout;
-        let sin_cos = |x: Wide<W>| {
-            let (mut s, mut c) = (Wide::ZERO, Wide::ZERO);
-            sin_cos_wide(&x, &mut s, &mut c);
-            (s, c)
-        };
-        let solve_block = |arena: &mut [Wide<W>], index: usize| -> Result<(), Infallible> {
-            let block = &tape.blocks[index];
-            let out = |i: Row| layout.places[(block.first + i) as usize].index(0);
-            for (i, b) in block.right_side.iter().enumerate() {
-                arena[out(i as Row)] = value_of(layout, arena, *b);
+        let mut functions = LaneOrderZero { tape, layout, pivoting, unhealthy, firmness };
+        let Ok(()) = order_zero::value_of(layout, &mut arena[..], op, &mut functions);
+    }
+}
+
+/// Sines and blocks at order 0, all lanes together.
+struct LaneOrderZero<'a, const W: usize> {
+    tape: &'a Tape,
+    layout: &'a Layout,
+    pivoting: &'a mut [Factor],
+    unhealthy: &'a mut [bool; W],
+    firmness: &'a mut [f64; W],
+}
+
+impl<const W: usize> OrderZero<Wide<W>> for LaneOrderZero<'_, W>
+where
+    Count<W>: Vector,
+{
+    type Error = Infallible;
+
+    #[inline(always)]
+    fn sin_cos(&mut self, x: Wide<W>) -> (Wide<W>, Wide<W>) {
+        let (mut s, mut c) = (Wide::ZERO, Wide::ZERO);
+        sin_cos_wide(&x, &mut s, &mut c);
+        (s, c)
+    }
+
+    #[inline(always)]
+    fn solve(&mut self, arena: &mut [Wide<W>], index: usize) -> Result<(), Infallible> {
+        let (layout, block) = (self.layout, &self.tape.blocks[index]);
+        let out = |i: Row| layout.places[(block.first + i) as usize].index(0);
+        for (i, b) in block.right_side.iter().enumerate() {
+            arena[out(i as Row)] = value_of(layout, arena, *b);
+        }
+        match &layout.blocks[index] {
+            Factored::Symmetric(f) => {
+                factor(f, layout, block, arena);
+                solve::<false, W>(f, arena, out, out);
             }
-            match &layout.blocks[index] {
-                Factored::Symmetric(f) => {
-                    factor(f, layout, block, arena);
-                    solve::<false, W>(f, arena, out, out);
-                }
-                Factored::Pivoted(f) => {
-                    for lane in 0..W {
-                        let pivoting = &mut pivoting[index];
-                        let solved = pivot(f, layout, block, arena, lane, pivoting, out);
-                        unhealthy[lane] |= !solved;
-                        firmness[lane] = firmness[lane].min(pivoting.firmness());
-                    }
+            Factored::Pivoted(f) => {
+                for lane in 0..W {
+                    let pivoting = &mut self.pivoting[index];
+                    let solved = pivot(f, layout, block, arena, lane, pivoting, out);
+                    self.unhealthy[lane] |= !solved;
+                    self.firmness[lane] = self.firmness[lane].min(pivoting.firmness());
                 }
             }
-            Ok(())
-        };
-        let Ok(()) = order_zero::value_of(layout, &mut arena[..], op, sin_cos, solve_block);
+        }
+        Ok(())
+    }
+}
+
+/// Solves with the factors of order 0, all lanes together.
+struct LaneSolver<'a>(&'a Layout);
+
+impl<const W: usize> BlockSolver<Wide<W>> for LaneSolver<'_>
+where
+    Count<W>: Vector,
+{
+    #[inline(always)]
+    fn solve<const FUSED: bool>(
+        &mut self,
+        arena: &mut [Wide<W>],
+        k: usize,
+        block: usize,
+        right: Row,
+        unknowns: Row,
+    ) {
+        let layout = self.0;
+        let index = |row: Row| layout.places[row as usize].index(k);
+        let (right, out) = (|i| index(right + i), |i| index(unknowns + i));
+        match &layout.blocks[block] {
+            Factored::Symmetric(f) => solve::<FUSED, W>(f, arena, right, out),
+            Factored::Pivoted(f) => solve_pivoted::<FUSED, W>(f, arena, right, out),
+        }
     }
 }
 

@@ -51,7 +51,20 @@ pub(crate) fn second_sums<T: Element>(tape: &Tape, layout: &Layout, arena: &mut 
     }
 }
 
-/// Order k, with the weighted sums of its pairs in their table; `solve(arena, block, right_side, unknowns)` solves a block.
+/// Solves blocks at order k: rows `right` … hold the right side, the unknowns are written to `unknowns` …. Not a closure: those are not
+/// always compiled into the kernel around them, and a multiply–add outside of it is a call.
+pub(crate) trait BlockSolver<T> {
+    fn solve<const FUSED: bool>(
+        &mut self,
+        arena: &mut [T],
+        k: usize,
+        block: usize,
+        right: Row,
+        unknowns: Row,
+    );
+}
+
+/// Order k, with the weighted sums of its pairs in their table.
 #[inline(always)]
 pub(crate) fn order<const FUSED: bool, T: Element>(
     tape: &Tape,
@@ -59,7 +72,7 @@ pub(crate) fn order<const FUSED: bool, T: Element>(
     (schedule, cursor): (&Schedule, &Cursor<T>),
     arena: &mut [T],
     k: usize,
-    mut solve: impl FnMut(&mut [T], usize, Row, Row),
+    solver: &mut impl BlockSolver<T>,
 ) {
     let scales = layout.scale + SCALES * k;
     let (inverse, step) = (arena[scales + 1], arena[scales + 3]);
@@ -101,7 +114,7 @@ pub(crate) fn order<const FUSED: bool, T: Element>(
                 }
             }
             &Stage::Solve { block, right_side, unknowns } => {
-                solve(arena, block as usize, right_side, unknowns)
+                solver.solve::<FUSED>(arena, k, block as usize, right_side, unknowns);
             }
         }
     }

@@ -34,18 +34,43 @@ pub(crate) fn value(
     factors: &mut [Factor],
     op: &Op,
 ) -> Result<(), Singular> {
-    value_of(layout, arena, op, sin_cos, |arena, block| solve(tape, layout, arena, factors, block))
+    value_of(layout, arena, op, &mut One { tape, layout, factors })
 }
 
-/// The values one instruction makes, of one trajectory or of lanes; `solve(arena, block)` factors and solves a block.
+/// What differs between one trajectory and lanes. Not closures: see [`crate::eval::interpret::BlockSolver`].
+pub(crate) trait OrderZero<T> {
+    type Error;
+    fn sin_cos(&mut self, x: T) -> (T, T);
+    /// Factors and solves a block.
+    fn solve(&mut self, arena: &mut [T], block: usize) -> Result<(), Self::Error>;
+}
+
+/// One trajectory.
+struct One<'a> {
+    tape: &'a Tape,
+    layout: &'a Layout,
+    factors: &'a mut [Factor],
+}
+
+impl OrderZero<f64> for One<'_> {
+    type Error = Singular;
+    #[inline(always)]
+    fn sin_cos(&mut self, x: f64) -> (f64, f64) {
+        sin_cos(x)
+    }
+    fn solve(&mut self, arena: &mut [f64], block: usize) -> Result<(), Singular> {
+        solve(self.tape, self.layout, arena, self.factors, block)
+    }
+}
+
+/// The values one instruction makes, of one trajectory or of lanes.
 #[inline(always)]
-pub(crate) fn value_of<T: Element, E>(
+pub(crate) fn value_of<T: Element, F: OrderZero<T>>(
     layout: &Layout,
     arena: &mut [T],
     op: &Op,
-    sin_cos: impl Fn(T) -> (T, T),
-    solve: impl FnOnce(&mut [T], usize) -> Result<(), E>,
-) -> Result<(), E> {
+    functions: &mut F,
+) -> Result<(), F::Error> {
     let at = |row: Row| layout.places[row as usize].index(0);
     let first = |row: Row| arena[at(row)];
     let constant = |slot: Slot| arena[layout.constants + slot as usize];
@@ -66,7 +91,7 @@ pub(crate) fn value_of<T: Element, E>(
         Op::Divide { out, a, b } => (*out, either(*a).over(first(*b))),
         Op::Euler { out, .. } => (*out, T::splat(0.0)),
         Op::SinCos { u, sin, cos, .. } => {
-            let (s, c) = sin_cos(first(*u));
+            let (s, c) = functions.sin_cos(first(*u));
             arena[at(*sin)] = s;
             (*cos, c)
         }
@@ -99,7 +124,7 @@ pub(crate) fn value_of<T: Element, E>(
                 Start::Power(a, b) => either(a).zip(either(b), f64::powf),
             },
         ),
-        Op::Solve { block } => return solve(arena, *block as usize),
+        Op::Solve { block } => return functions.solve(arena, *block as usize),
     };
     arena[at(out)] = value;
     Ok(())

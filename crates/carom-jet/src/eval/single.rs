@@ -6,7 +6,7 @@
 use crate::emit::{Program, Segment, Target};
 use crate::eval::element::Octet;
 use crate::eval::factor::{Factor, firm};
-use crate::eval::interpret::{self, Sums};
+use crate::eval::interpret::{self, BlockSolver, Sums};
 use crate::eval::order_zero;
 use crate::eval::schedule::{Cursor, Schedule};
 use crate::eval::sincos::SinCos;
@@ -320,6 +320,7 @@ impl Kernel for Orders<'_> {
     fn run<const FUSED: bool>(self) {
         let Orders { tape, layout, schedule, packed } = self;
         let Packed { arena, cursor, factors, right_side, .. } = packed;
+        let mut solver = Solver { tape, layout, factors, right_side };
         schedule.begin(cursor, flat(arena));
         for k in 1..=layout.order {
             match k {
@@ -328,25 +329,7 @@ impl Kernel for Orders<'_> {
                 _ => sums::<FUSED>(layout, arena, k),
             }
             let arena = flat_mut(arena);
-            interpret::order::<FUSED, f64>(
-                tape,
-                layout,
-                (schedule, cursor),
-                arena,
-                k,
-                |arena, which, right, unknowns| {
-                    let block = &tape.blocks[which];
-                    let index = |row: u32| layout.places[row as usize].index(k);
-                    let b = &mut right_side[..block.size];
-                    for (i, b) in b.iter_mut().enumerate() {
-                        *b = arena[index(right + i as u32)];
-                    }
-                    factors[which].solve::<FUSED>(block, b);
-                    for (i, x) in b.iter().enumerate() {
-                        arena[index(unknowns + i as u32)] = *x;
-                    }
-                },
-            );
+            interpret::order::<FUSED, f64>(tape, layout, (schedule, cursor), arena, k, &mut solver);
             if k == 1 {
                 interpret::near_weights(tape, layout, arena);
             }
@@ -355,6 +338,34 @@ impl Kernel for Orders<'_> {
                 schedule.advance(cursor);
             }
         }
+    }
+}
+
+/// Solves with the factors of order 0.
+struct Solver<'a> {
+    tape: &'a Tape,
+    layout: &'a Layout,
+    factors: &'a mut [Factor],
+    right_side: &'a mut [f64],
+}
+
+impl BlockSolver<f64> for Solver<'_> {
+    #[inline(always)]
+    fn solve<const FUSED: bool>(
+        &mut self,
+        arena: &mut [f64],
+        k: usize,
+        block: usize,
+        right: u32,
+        unknowns: u32,
+    ) {
+        let size = self.tape.blocks[block].size;
+        let places =
+            |first: u32| self.layout.places[first as usize..][..size].iter().map(move |p| p.index(k));
+        let b = &mut self.right_side[..size];
+        b.iter_mut().zip(places(right)).for_each(|(b, at)| *b = arena[at]);
+        self.factors[block].solve::<FUSED>(&self.tape.blocks[block], b);
+        b.iter().zip(places(unknowns)).for_each(|(x, at)| arena[at] = *x);
     }
 }
 
