@@ -9,7 +9,7 @@ use crate::simulate::prepare;
 use crate::summary::summary;
 use crate::terminal;
 use crate::write;
-use carom_mech::{Diagnostic, Mechanics, Model};
+use carom_mech::{Diagnostic, Model};
 use carom_run::{Direction, Motion, Options, Sampling};
 use carom_show::table;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub fn run(args: &Run) -> Result<u8, Failure> {
     }
     let prepared = prepare(model, &file, level)?;
     if let Some(list) = &args.sensitivity {
-        options.directions = directions(list, &prepared.mechanics)?;
+        options.directions = Direction::named(list, &prepared.mechanics).map_err(Failure::wrong)?;
         options.sensitivity = options.directions.is_empty();
     }
     let motion = prepared.simulate(&options, args.repeat, args.model.quiet, &file)?;
@@ -59,51 +59,6 @@ pub fn run(args: &Run) -> Result<u8, Failure> {
     // The process ends here: giving every expression back one by one would be the last thing a user waits for.
     std::mem::forget((prepared, motion));
     Ok(code)
-}
-
-/// What `--sensitivity=LIST` names; nothing for an empty list.
-///
-/// # Errors
-/// For a name that the model does not have, with the nearest one.
-pub fn directions(list: &str, mechanics: &Mechanics) -> Result<Vec<Direction>, Failure> {
-    let mut all = Direction::starts(mechanics);
-    let model = &mechanics.model;
-    all.extend((0..model.parameters.len()).map(Direction::Parameter));
-    all.extend((0..model.walls.len()).map(Direction::Restitution));
-    let names: Vec<String> = all.iter().map(|d| d.name(mechanics)).collect();
-    let mut found = Vec::new();
-    for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        if name == "start" && !names.iter().any(|known| known == name) {
-            found.extend(Direction::starts(mechanics));
-            continue;
-        }
-        let plain = name.replace(['′', '’'], "'");
-        match names.iter().position(|known| *known == plain) {
-            Some(i) => found.push(all[i]),
-            None => return Err(unknown_direction(name, &names, model)),
-        }
-    }
-    let mut once = Vec::new();
-    found.into_iter().for_each(|d| {
-        if !once.contains(&d) {
-            once.push(d);
-        }
-    });
-    Ok(once)
-}
-
-fn unknown_direction(name: &str, names: &[String], model: &Model) -> Failure {
-    let driven =
-        model.coordinates.iter().any(|c| c.driven.is_some() && c.name == name.trim_end_matches('\''));
-    let known: Vec<&str> = names.iter().map(String::as_str).chain(["start"]).collect();
-    let hint = match load::suggestion(name, &known) {
-        _ if driven => {
-            "a driven coordinate has no start value: differentiate by a parameter of its motion".to_owned()
-        }
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", known.join(", ")),
-    };
-    Failure::wrong(format!("`{name}` is nothing to differentiate by\n  hint: {hint}"))
 }
 
 /// 0 if it ended as asked for, else 2.

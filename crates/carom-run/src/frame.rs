@@ -46,7 +46,7 @@ pub(crate) struct FrameLayout {
     energy_term: usize,
     matrix: usize,
     right_side: usize,
-    condition: usize,
+    pub(crate) condition: usize,
     condition_size: usize,
     drive_momentum: usize,
     drive_row: usize,

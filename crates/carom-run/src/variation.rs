@@ -8,6 +8,7 @@
 //! moves with θ, the derivative of the state *at* it is Φ⁺ + f⁺ ∂τ/∂θ: with that a return map on a wall is differentiated.
 //! A derivative that does not exist is said so, with the instant and what happened there; no number stands in for it.
 
+use carom_expr::nearest;
 use carom_jet::dense::Matrix;
 use carom_mech::Mechanics;
 use carom_mech::mechanics::Dynamics;
@@ -61,6 +62,58 @@ impl Direction {
             Direction::Restitution(w) => format!("restitution.{}", model.walls[w].name),
         }
     }
+}
+
+impl Direction {
+    /// The directions that a list names, separated by commas: `start` (all free coordinates and velocities), names as
+    /// [`Direction::name`] gives them. Each once, in the order of the list.
+    ///
+    /// # Errors
+    /// A sentence about a name that the model does not have, with the nearest one.
+    ///
+    /// ```
+    /// # use carom_mech::{Draft, derive_equations};
+    /// # let text = "coordinates = [\"x\"]\n[parameters]\ngravity_ = 9.81\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"gravity_*x\"";
+    /// # let (model, _) = Draft::parse(text, "m.toml").0.check().unwrap();
+    /// # let mechanics = derive_equations(model).unwrap();
+    /// use carom_run::Direction;
+    /// assert_eq!(Direction::named("start,gravity_", &mechanics).unwrap().len(), 3);
+    /// assert!(Direction::named("gravity", &mechanics).unwrap_err().contains("did you mean `gravity_`?"));
+    /// ```
+    pub fn named(list: &str, mechanics: &Mechanics) -> Result<Vec<Direction>, String> {
+        let model = &mechanics.model;
+        let mut all = Direction::starts(mechanics);
+        all.extend((0..model.parameters.len()).map(Direction::Parameter));
+        all.extend((0..model.walls.len()).map(Direction::Restitution));
+        let names: Vec<String> = all.iter().map(|d| d.name(mechanics)).collect();
+        let mut found: Vec<Direction> = Vec::new();
+        for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            let plain = name.replace(['′', '’'], "'");
+            let meant = match names.iter().position(|known| *known == plain) {
+                Some(i) => vec![all[i]],
+                None if name == "start" => Direction::starts(mechanics),
+                None => return Err(unknown(name, &names, mechanics)),
+            };
+            for direction in meant {
+                if !found.contains(&direction) {
+                    found.push(direction);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn unknown(name: &str, names: &[String], mechanics: &Mechanics) -> String {
+    let bare = name.trim_end_matches(['\'', '′', '’']);
+    let driven = mechanics.model.coordinates.iter().any(|c| c.driven.is_some() && c.name == bare);
+    let near = nearest(name, names.iter().map(String::as_str).chain(["start"]));
+    let hint = match near {
+        _ if driven => "a driven coordinate has no start value; name a parameter of its motion".to_owned(),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are start, {}", names.join(", ")),
+    };
+    format!("`{name}` is nothing to differentiate by: {hint}")
 }
 
 /// The derivatives of a motion. Rows of a matrix are the free coordinates and then their velocities (momenta), columns the

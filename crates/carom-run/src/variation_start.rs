@@ -7,7 +7,7 @@
 
 use crate::run::Run;
 use crate::sensitivity::Seed;
-use crate::variation::{Direction, Obstacle};
+use crate::variation::Direction;
 use carom_jet::dense::{Factored, Matrix};
 use carom_mech::model::RowKind;
 
@@ -135,7 +135,11 @@ impl Run<'_> {
             })
             .collect();
         if self.is_degenerate() {
-            self.lose(Obstacle::Degenerate, &[], None);
+            let all: Vec<usize> = (0..2 * n).collect();
+            // What the conditions determine and was not given first, then the smallest change of everything.
+            for variables in [&free, &all] {
+                self.solve_conditions(variables);
+            }
             return;
         }
         if !free.is_empty() {
@@ -145,6 +149,29 @@ impl Run<'_> {
             }
         }
         self.project_columns();
+    }
+
+    /// Degenerate models: the variations of these variables follow the conditions, smallest change.
+    fn solve_conditions(&mut self, variables: &[usize]) {
+        let gradient = self.frame.condition_gradient();
+        let used: Vec<usize> =
+            (0..gradient.rows).filter(|&i| variables.iter().any(|&k| gradient[(i, k)] != 0.0)).collect();
+        let mut part = Matrix::zeros(used.len(), variables.len());
+        for (a, &i) in used.iter().enumerate() {
+            for (b, &k) in variables.iter().enumerate() {
+                part[(a, b)] = gradient[(i, k)];
+            }
+        }
+        let factored = Factored::new(&part);
+        for d in 0..self.directions() {
+            let values = self.differential_of_column(d);
+            let Some(tangent) = &mut self.tangent else { return };
+            let at = tangent.layout.condition;
+            let target: Vec<f64> = used.iter().map(|&i| -values[at + i]).collect();
+            for (&k, x) in variables.iter().zip(factored.solve(&target)) {
+                tangent.columns[d][k] += x;
+            }
+        }
     }
 
     /// The variations of start values that were not given, smallest change.
@@ -180,10 +207,14 @@ impl Run<'_> {
 
     /// Brings the variation back onto the tangent of rows and closed walls, along with the state.
     pub fn project_columns(&mut self) {
-        if self.tangent.as_ref().is_none_or(|t| !t.exists()) || self.is_degenerate() {
+        if self.tangent.as_ref().is_none_or(|t| !t.exists()) {
             return;
         }
         self.evaluate_frame();
+        if self.is_degenerate() {
+            let all: Vec<usize> = (0..2 * self.size()).collect();
+            return self.solve_conditions(&all);
+        }
         let (n, m) = (self.size(), self.frame.layout.rows);
         let closed: Vec<usize> =
             (0..self.contact.walls.len()).filter(|&w| self.contact.walls[w].closed).collect();
