@@ -306,3 +306,41 @@ fn show_without_a_file_name_writes_a_page_named_after_the_model() {
     assert!(ended.stderr.contains("yy"), "{}", ended.stderr);
     assert!(!folder.path().join("b.svg").exists());
 }
+
+const GRAZING: &str = "coordinates = [\"x\"]\n[parameters]\nk = 1\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"k*x^2/2\"\n[wall.stop]\ngap = \"1 - x\"\n[start]\nposition = { x = 1 }\n[run]\nuntil = 7\n";
+
+#[test]
+fn sensitivities_are_a_matrix_with_names_and_a_graze_has_none() {
+    let list = "--sensitivity=start,g,restitution.left";
+    let motion = carom(&["run", "double_pendulum_wall", list, "--json"]).expect(0).json();
+    let s = &motion["sensitivity"];
+    assert_eq!(s["of"], serde_json::json!(["theta1", "theta2", "theta1'", "theta2'"]));
+    let by = serde_json::json!(["theta1", "theta2", "theta1'", "theta2'", "g", "restitution.left"]);
+    assert_eq!(s["with_respect_to"], by);
+    assert_eq!(s["matrix"].as_array().unwrap().len(), 4);
+    assert!(s["matrix"].as_array().unwrap().iter().all(|row| row.as_array().unwrap().len() == 6));
+    assert_eq!(s["impact_times"].as_array().unwrap().len(), motion["impacts"].as_array().unwrap().len());
+    assert!(s["not_differentiable"].is_null());
+    assert!(s["checks"]["symplectic"].as_f64().unwrap() < 1e-12, "{}", s["checks"]);
+    let grazing = carom_with(GRAZING, &["run", "-", "--sensitivity=k", "--json"]).expect(0).json();
+    let s = &grazing["sensitivity"];
+    assert!(s["matrix"].is_null());
+    assert_eq!(s["not_differentiable"]["what"], "graze");
+    assert_eq!(s["not_differentiable"]["walls"], serde_json::json!(["stop"]));
+    let told = carom_with(GRAZING, &["run", "-", "--sensitivity=k"]).expect(0);
+    assert!(told.stdout.contains("not differentiable at t = "), "{}", told.stdout);
+}
+
+#[test]
+fn an_unknown_name_to_differentiate_by_is_answered_with_the_nearest() {
+    for (list, answer) in [
+        ("--sensitivity=kk", "did you mean `k`?"),
+        ("--sensitivity=start,restitution.stap", "did you mean `restitution.stop`?"),
+        ("--sensitivity=strat", "did you mean `start`?"),
+        ("--sensitivity=entirely_else", "there are start, x, x', k, restitution.stop"),
+    ] {
+        let ended = carom_with(GRAZING, &["run", "-", list]).expect(1);
+        let words = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(answer), "{list}: {}", ended.stderr);
+    }
+}

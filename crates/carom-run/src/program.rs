@@ -16,7 +16,7 @@ use crate::input::Curve;
 use crate::motion::Names;
 use crate::rewrite::{insert_curves, insert_signs};
 use crate::switching::Surface;
-use crate::tangent::TangentKey;
+use crate::tangent::{DifferentialLayout, TangentKey};
 use carom_expr::{Dag, Expr, Rational};
 use carom_jet::{CompileError, Flow, Level, LinearBlock, System, Tape};
 use carom_mech::mechanics::{Dynamics, Mechanics};
@@ -68,6 +68,7 @@ pub(crate) struct Legs {
     flows: BTreeMap<(LegKey, usize), Flow>,
     /// Of variations.
     pub tangents: BTreeMap<TangentKey, Flow>,
+    pub differential: Option<(Flow, DifferentialLayout)>,
 }
 
 /// What distinguishes the equations of one leg from those of another.
@@ -170,6 +171,7 @@ impl Program {
             tapes: BTreeMap::new(),
             flows: BTreeMap::new(),
             tangents: BTreeMap::new(),
+            differential: None,
         });
         Ok(Program {
             layout,

@@ -20,8 +20,8 @@ use carom_jet::{Flow, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The truncation of a variation is that of the motion times the order: a few orders more make up for it.
-const MORE_ORDERS: usize = 2;
+/// The truncation of a variation is that of the motion times the order: one order more makes up for it.
+const MORE_ORDERS: usize = 1;
 /// Directions that share a tape: two vectors of eight in small systems.
 const TOGETHER: usize = 16;
 /// The same in large systems, whose tapes are long enough with eight.
@@ -374,8 +374,13 @@ impl Run<'_> {
         let checks = if wanted { self.checked(&end) } else { VariationChecks::default() };
         let Some(mut tangent) = self.tangent.take() else { return };
         if tangent.norm_only {
-            if tangent.exists() {
-                self.report_amplification(norm(&end));
+            match &tangent.result.not_differentiable {
+                None => self.report_amplification(norm(&end)),
+                Some(lost) => self.warn(format!(
+                    "there is no amplification: at t = {} {}",
+                    crate::figures::figures(lost.time, 6),
+                    lost.what.meaning()
+                )),
             }
             return;
         }

@@ -177,6 +177,10 @@ impl Program {
 
     /// What the laws need, differentiated along a direction (ξ, ξ_t, ξ_θ) whose components are inputs.
     pub(crate) fn differential_workspace(&self) -> Result<(Flow, DifferentialLayout), CompileError> {
+        let kept = self.legs.lock().unwrap_or_else(PoisonError::into_inner).differential.clone();
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
         let (layout, watched) = DifferentialLayout::of(self);
         let size = 2 * self.size();
         let flow = self.with_dag(|dag| {
@@ -211,7 +215,9 @@ impl Program {
             };
             Tape::compile(dag, &system).map(|tape| Flow::new(tape, 1))
         })?;
-        Ok((flow, layout))
+        let made = (flow, layout);
+        self.legs.lock().unwrap_or_else(PoisonError::into_inner).differential = Some(made.clone());
+        Ok(made)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::sensitivity::Seed;
 use crate::variation::Direction;
 use carom_jet::dense::{Factored, Matrix};
 use carom_mech::model::RowKind;
+use std::ops::Range;
 
 impl Run<'_> {
     /// How parameters move in a direction: one by itself, others by the formulas that contain it.
@@ -134,25 +135,30 @@ impl Run<'_> {
                 if k < n { !given(&start.position, i) } else { !given(rates, i) }
             })
             .collect();
-        if self.is_degenerate() {
-            let all: Vec<usize> = (0..2 * n).collect();
-            // What the conditions determine and was not given first, then the smallest change of everything.
-            for variables in [&free, &all] {
-                self.solve_conditions(variables);
-            }
-            return;
-        }
-        if !free.is_empty() {
-            // Positions first: the rates of rows depend on them.
-            for pass in [false, true] {
-                self.solve_missing_columns(&free, pass);
+        let all: Vec<usize> = (0..2 * n).collect();
+        for d in 0..self.directions() {
+            // A start value that is moved is given, whatever the file says.
+            let own = self.tangent.as_ref().and_then(|t| match t.result.directions[d] {
+                Direction::Coordinate(i) => m.free.iter().position(|&f| f == i),
+                Direction::Velocity(i) => m.free.iter().position(|&f| f == i).map(|k| n + k),
+                _ => None,
+            });
+            let missing: Vec<usize> = free.iter().copied().filter(|&k| Some(k) != own).collect();
+            if self.is_degenerate() {
+                // What the conditions determine and was not given first, then the smallest change of everything.
+                self.solve_conditions(&missing, d..d + 1);
+                self.solve_conditions(&all, d..d + 1);
+            } else if !missing.is_empty() {
+                // Positions first: the rates of rows depend on them.
+                self.solve_missing_column(&missing, false, d);
+                self.solve_missing_column(&missing, true, d);
             }
         }
         self.project_columns();
     }
 
     /// Degenerate models: the variations of these variables follow the conditions, smallest change.
-    fn solve_conditions(&mut self, variables: &[usize]) {
+    fn solve_conditions(&mut self, variables: &[usize], directions: Range<usize>) {
         let gradient = self.frame.condition_gradient();
         let used: Vec<usize> =
             (0..gradient.rows).filter(|&i| variables.iter().any(|&k| gradient[(i, k)] != 0.0)).collect();
@@ -163,7 +169,7 @@ impl Run<'_> {
             }
         }
         let factored = Factored::new(&part);
-        for d in 0..self.directions() {
+        for d in directions {
             let values = self.differential_of_column(d);
             let Some(tangent) = &mut self.tangent else { return };
             let at = tangent.layout.condition;
@@ -175,7 +181,7 @@ impl Run<'_> {
     }
 
     /// The variations of start values that were not given, smallest change.
-    fn solve_missing_columns(&mut self, free: &[usize], rates: bool) {
+    fn solve_missing_column(&mut self, free: &[usize], rates: bool, d: usize) {
         let (n, rows) = (self.size(), self.frame.rows());
         let inverse = self.is_hamiltonian().then(|| self.frame.mass());
         let free: Vec<usize> = free.iter().copied().filter(|&k| (k >= n) == rates).collect();
@@ -194,14 +200,12 @@ impl Run<'_> {
             }
         }
         let factored = Factored::new(&part);
-        for d in 0..self.directions() {
-            let values = self.differential_of_column(d);
-            let Some(tangent) = &mut self.tangent else { return };
-            let at = if rates { tangent.layout.row_rate } else { tangent.layout.row_position };
-            let target: Vec<f64> = used.iter().map(|&i| -values[at + i]).collect();
-            for (&k, x) in free.iter().zip(factored.solve(&target)) {
-                tangent.columns[d][k] += x;
-            }
+        let values = self.differential_of_column(d);
+        let Some(tangent) = &mut self.tangent else { return };
+        let at = if rates { tangent.layout.row_rate } else { tangent.layout.row_position };
+        let target: Vec<f64> = used.iter().map(|&i| -values[at + i]).collect();
+        for (&k, x) in free.iter().zip(factored.solve(&target)) {
+            tangent.columns[d][k] += x;
         }
     }
 
@@ -213,7 +217,7 @@ impl Run<'_> {
         self.evaluate_frame();
         if self.is_degenerate() {
             let all: Vec<usize> = (0..2 * self.size()).collect();
-            return self.solve_conditions(&all);
+            return self.solve_conditions(&all, 0..self.directions());
         }
         let (n, m) = (self.size(), self.frame.layout.rows);
         let closed: Vec<usize> =
