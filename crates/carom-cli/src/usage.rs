@@ -56,6 +56,9 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ),
     ("check", &["lint", "validate", "verify", "test", "diagnose"]),
     ("sweep", &["ensemble", "batch", "grid", "montecarlo", "monte-carlo", "parameter-sweep", "vary", "map"]),
+    ("orbit", &["periodic", "cycle", "limit-cycle", "shoot", "shooting", "poincare", "floquet"]),
+    ("follow", &["continue", "continuation", "bifurcation", "bifurcations", "branch"]),
+    ("lyapunov", &["exponents", "exponent", "chaos"]),
     ("new", &["init", "create", "template", "start"]),
     ("gallery", &["examples", "example", "models", "list", "ls", "demo", "demos"]),
 ];

@@ -455,7 +455,7 @@ pub(crate) fn report(subject: &mut Subject<'_>, request: &Request, found: &Found
 fn repeated(subject: &mut Subject<'_>, request: &Request, found: &Found) -> Result<Option<usize>, Refusal> {
     let (shooting, n) = (&found.shooting, found.shooting.scale.len());
     let x = &found.unknowns.z[..n];
-    for parts in (2..=request.count).rev().filter(|p| request.count % p == 0) {
+    for parts in (2..=request.count).rev().filter(|p| request.count.is_multiple_of(*p)) {
         let at = shooting.time + found.equations.period / parts as f64;
         let later = state_at(subject, x, shooting.time, at, &found.equations.parameters)?;
         let same = later.iter().zip(x).zip(&shooting.scale).all(|((a, b), s)| (a - b).abs() < 1e-7 * s);

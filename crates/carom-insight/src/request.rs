@@ -17,7 +17,7 @@ pub enum Return {
     /// After a given time.
     Period {
         /// The DAG of the formula: that of the model and more.
-        dag: Dag,
+        dag: Box<Dag>,
         /// T₀, a formula of parameters.
         formula: Expr,
         /// As it was written.
@@ -82,7 +82,7 @@ impl Return {
         };
         let parsed = parse(&mut dag, text, &mut resolve);
         match parsed {
-            Ok(formula) => Ok(Return::Period { dag, formula, text: text.to_owned() }),
+            Ok(formula) => Ok(Return::Period { dag: Box::new(dag), formula, text: text.to_owned() }),
             Err(problems) => {
                 let first = &problems[0];
                 let list = if names.is_empty() { "it has none".to_owned() } else { names.join(", ") };

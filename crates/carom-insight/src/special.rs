@@ -113,6 +113,9 @@ fn torus(multipliers: &[Complex]) -> f64 {
     product[0]
 }
 
+/// What vanishes at a special point.
+type Test = fn(&Node) -> f64;
+
 /// The folds, doublings and tori between two neighbouring points, a length `step` apart.
 pub(crate) fn between(
     subject: &mut Subject<'_>,
@@ -123,7 +126,7 @@ pub(crate) fn between(
 ) -> Vec<(SpecialKind, String, Node)> {
     let mut found = Vec::new();
     let conservative = !from.shooting.invariants.is_empty();
-    let tests: [(SpecialKind, fn(&Node) -> f64); 3] = [
+    let tests: [(SpecialKind, Test); 3] = [
         (SpecialKind::Fold, |node| node.slope()),
         (SpecialKind::PeriodDoubling, |node| doubling(&node.multipliers)),
         (SpecialKind::Torus, |node| torus(&node.multipliers)),
@@ -155,7 +158,7 @@ fn locate(
     step: f64,
     at_from: f64,
     at_to: f64,
-    test: fn(&Node) -> f64,
+    test: Test,
 ) -> Option<Node> {
     let (mut a, mut fa, mut b, mut fb) = (0.0, at_from, step, at_to);
     let scale = at_from.abs().max(at_to.abs());
