@@ -63,10 +63,10 @@ fn a_branch_has_the_fields_of_its_contract_and_its_files() {
 #[test]
 fn an_orbit_is_drawn_with_its_impacts() {
     let folder = tempfile::tempdir().unwrap();
-    for output in ["orbit.svg", "orbit.html"] {
+    for (output, word) in [("orbit.svg", "<svg"), ("orbit.html", "<canvas")] {
         let arguments = ["orbit", "impact_oscillator", "--period", "2*pi/omega", "-q", "-o", output];
         carom_in(folder.path(), &arguments).expect(0);
-        assert!(fs::read_to_string(folder.path().join(output)).unwrap().contains("<svg"), "{output}");
+        assert!(fs::read_to_string(folder.path().join(output)).unwrap().contains(word), "{output}");
     }
 }
 
