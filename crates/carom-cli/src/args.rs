@@ -41,6 +41,9 @@ pub enum Command {
     Follow(Follow),
     /// Estimate Lyapunov exponents: how fast nearby motions separate
     Lyapunov(Lyapunov),
+    /// Join the parts of a sweep: the chunks of a folder, or all its shards
+    #[cfg(feature = "tables")]
+    Merge(Merge),
     /// Write a first model to change
     New(New),
     /// List the models that come with carom, or copy one
@@ -279,9 +282,17 @@ pub struct Sweep {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["vary", "random"])]
     pub table: Option<String>,
 
-    /// Write the table: .csv .npz .parquet
+    /// Write the table: .csv .npz .parquet, or a folder/ of parquet files that any number of processes may fill
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
+
+    /// Only part I of N: of the rows, or of the chunks of a folder; for array jobs
+    #[arg(long, value_name = "I/N", requires = "output")]
+    pub shard: Option<String>,
+
+    /// Trajectories per chunk of a folder [default: measured once, about 3 s of work]
+    #[arg(long, value_name = "N", requires = "output", value_parser = clap::value_parser!(u64).range(1..))]
+    pub chunk: Option<u64>,
 
     /// Number of threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -389,6 +400,23 @@ pub struct Lyapunov {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `carom merge`
+#[cfg(feature = "tables")]
+#[derive(Args, Debug)]
+pub struct Merge {
+    /// The folder of a sweep, or the files of all its shards in any order
+    #[arg(required = true, value_name = "PART")]
+    pub parts: Vec<String>,
+
+    /// Write the table: .parquet .csv
+    #[arg(long, short, value_name = "FILE")]
+    pub output: String,
+
+    /// Only errors
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// `carom new`

@@ -17,6 +17,8 @@ mod interrupt;
 mod limits;
 mod load;
 mod lyapunov;
+#[cfg(feature = "tables")]
+mod merge;
 mod new;
 mod orbit;
 mod output_format;
@@ -37,6 +39,18 @@ use args::{Arguments, Command};
 use clap::Parser;
 use failure::Failure;
 use std::ffi::OsString;
+
+pub use sweep::ensemble;
+#[cfg(feature = "tables")]
+pub use sweep::store;
+
+/// Whether memory has room for a table of samples; a sentence if not.
+///
+/// # Errors
+/// If it does not fit.
+pub fn room_for_samples(count: usize, columns: usize) -> Result<(), String> {
+    limits::samples(count, columns).map_err(|failure| failure.to_string())
+}
 
 /// Runs the command with these arguments, the first of them its own name, and returns its exit code. `carom` is this
 /// function in a program of its own; the Python package calls it too.
@@ -85,6 +99,8 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Orbit(args) => orbit::orbit(&args),
         Command::Follow(args) => follow::follow(&args),
         Command::Lyapunov(args) => lyapunov::lyapunov(&args),
+        #[cfg(feature = "tables")]
+        Command::Merge(args) => merge::merge(&args),
         Command::New(new) => new::new(&new.name, !new.no_schema, new.quiet).map(|()| 0),
         Command::Schema(args) => schema::schema(&args),
         Command::Cite(args) => cite::cite(args.format).map(|()| 0),

@@ -70,6 +70,11 @@ impl Stamp {
         Stamp { json: plain, sentence: parts.join(" · ") }
     }
 
+    /// As it was read from a file.
+    pub fn read(json: &str) -> Stamp {
+        Stamp { json: json.to_owned(), sentence: String::new() }
+    }
+
     /// The line of JSON, in ASCII.
     pub fn json(&self) -> &str {
         &self.json

@@ -4,7 +4,6 @@ use super::pages::{Packed, Pages};
 use super::record::Record;
 use super::schedule::Feed;
 use super::{Tally, Worker, journal};
-use crate::interrupt;
 use carom_run::{Batch, Columns, Impact, JobSource, Outcome};
 use carom_run::{Options, SimulateError};
 use cpu_time::ThreadTime;
@@ -39,18 +38,19 @@ pub fn shift<'p>(worker: &Worker<'p>, batch: &mut Batch<'p>, feed: &mut Rows<'_>
         }));
         if alone.is_err() {
             let record = Record::invalid("carom failed here: please report it".to_owned());
-            deliver(feed, index, &record, Packed::default());
+            deliver(feed, worker.first, index, &record, Packed::default());
         }
     }
     *batch = Batch::new(&worker.prepared.program, worker.choice.impacts);
 }
 
 /// Delivers a record after the pages that belong to it.
-fn deliver(feed: &mut Rows<'_>, index: u64, record: &Record, pages: Packed) {
+fn deliver(feed: &mut Rows<'_>, first: u64, index: u64, record: &Record, pages: Packed) {
     let mut counted = Tally::default();
     counted.add(record);
     let Packed { file, mut bytes, count } = pages;
-    journal::pack(record, index, count, &mut bytes);
+    // A journal counts from its own beginning.
+    journal::pack(record, index - first, count, &mut bytes);
     feed.deliver(index, bytes, Extra { counted, pages: file });
 }
 
@@ -81,14 +81,17 @@ impl<'a, 'p, 'f> Shift<'a, 'p, 'f> {
 
 impl JobSource for Shift<'_, '_, '_> {
     fn next(&mut self) -> Option<(u64, Options)> {
-        while !interrupt::interrupted() {
+        while (self.worker.go_on)() {
             let index = match &mut self.source {
                 Source::Feed => self.feed.fetch()?,
                 Source::One(index) => index.take()?,
             };
             match self.worker.options(index, &mut self.inputs) {
                 Ok(options) => return Some((index, options)),
-                Err(error) => deliver(self.feed, index, &Record::invalid(error), Packed::default()),
+                Err(error) => {
+                    let record = Record::invalid(error);
+                    deliver(self.feed, self.worker.first, index, &record, Packed::default());
+                }
             }
         }
         None
@@ -98,23 +101,24 @@ impl JobSource for Shift<'_, '_, '_> {
         if let Ok(outcome) = &outcome
             && !outcome.impacts.is_empty()
         {
-            self.pages.add(index, &outcome.impacts, &self.worker.folder);
+            self.pages.add(index - self.worker.first, &outcome.impacts, &self.worker.folder);
         }
         let record = match outcome {
             Ok(outcome) => self.worker.choice.record(outcome, self.columns),
             Err(error) => Record::invalid(error.to_string()),
         };
-        let pages = self.pages.take(index);
-        deliver(self.feed, index, &record, pages);
+        let first = self.worker.first;
+        let pages = self.pages.take(index - first);
+        deliver(self.feed, first, index, &record, pages);
     }
 
     fn impacts(&mut self, index: u64, impacts: &[Impact]) -> bool {
-        self.pages.add(index, impacts, &self.worker.folder);
+        self.pages.add(index - self.worker.first, impacts, &self.worker.folder);
         true
     }
 
     fn again(&mut self, index: u64) {
-        self.pages.forget(index);
+        self.pages.forget(index - self.worker.first);
     }
 
     fn seconds(&mut self) -> Option<f64> {
@@ -123,6 +127,6 @@ impl JobSource for Shift<'_, '_, '_> {
 
     fn goes_on(&mut self) -> bool {
         self.feed.tick();
-        !interrupt::interrupted()
+        (self.worker.go_on)()
     }
 }

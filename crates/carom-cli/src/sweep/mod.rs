@@ -5,6 +5,7 @@
 
 mod batch;
 mod choice;
+pub mod ensemble;
 mod incremental;
 mod input;
 mod journal;
@@ -12,6 +13,8 @@ mod pages;
 mod plan;
 mod record;
 mod schedule;
+#[cfg(feature = "tables")]
+pub mod store;
 mod table;
 mod vary;
 
@@ -25,22 +28,24 @@ use crate::summary::{count, duration};
 use crate::terminal;
 use crate::write;
 use batch::Rows;
-use carom_mech::{Diagnostic, Model};
+use carom_mech::Diagnostic;
 use carom_run::fields::{Field, Kind};
-use carom_run::{Batch, Level, Options};
+use carom_run::{Batch, Options};
 use carom_show::provenance::Stamp;
 use choice::Choice;
 use cpu_time::ProcessTime;
+use ensemble::Ensemble;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use journal::{Checksum, Journal};
+use journal::Journal;
 use plan::Plan;
 use record::Record;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use table::{Layout, TableFormat, What};
+use table::{TableFormat, What};
 use vary::Variation;
 
 /// Random sweeps without `--count`.
@@ -67,8 +72,10 @@ pub static FIELDS: &[Field] = &[
 /// # Errors
 /// If the model or the options are wrong, or a file cannot be read or written.
 pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
-    let form = args.output.as_deref().map(TableFormat::of).transpose()?;
+    let folder = args.output.as_deref().filter(|output| is_folder(output));
+    let form = args.output.as_deref().filter(|_| folder.is_none()).map(TableFormat::of).transpose()?;
     let plan = plan(args)?;
+    let shard = args.shard.as_deref().map(Shard::of).transpose()?;
     let mut loaded = load(&args.model)?;
     loaded.simulate(&args.simulate);
     let given = plan::values_with_units(&[&args.vary[..], &args.random[..]].concat());
@@ -91,39 +98,42 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     })?;
     let mut choice = Choice::new(&model, args.columns.as_deref(), args.events.as_deref())?;
     // Without a file there is no second table.
-    let tables = args.output.is_some();
+    let tables = args.output.is_some() && folder.is_none();
     (choice.impacts, choice.firings) = (args.impacts && tables, args.events.is_some() && tables);
-    let fingerprint = fingerprint(args, &texts, &model, &plan, level);
+    let mut chosen = chosen(args)?;
+    if let (Some(shard), None) = (&shard, folder) {
+        chosen.push(format!("--shard {}/{}", shard.number, shard.of));
+    }
+    let key = ensemble::fingerprint(&asked(args, folder.is_some()), &texts, &model, &plan, level);
     let options = Options::of(&model);
     let prepared = prepare(model, &file, level)?;
-    let threads = threads(args.threads, plan.count);
+    let ensemble = Ensemble { plan, prepared, variation, options, choice, chosen, level, key };
+    if let Some(folder) = folder {
+        return to_folder(args, &ensemble, folder, shard.as_ref());
+    }
+    let Ensemble { plan, choice, .. } = &ensemble;
+    let rows = shard.map_or(0..plan.count, |shard| shard.rows(plan.count));
+    let threads = threads(args.threads, rows.end - rows.start);
 
     let spool = Spool::new(args)?;
     let mut tally = Tally::default();
-    let mut journal = Journal::open(&spool.path, fingerprint, args.resume, |record| tally.add(record))?;
+    let mut journal = Journal::open(&spool.path, key, args.resume, |record| tally.add(record))?;
     let done = tally.trajectories;
     if args.resume && !args.model.quiet {
         match done {
             0 => terminal::say("nothing to resume: starting from the beginning"),
-            _ => terminal::say(&format!("going on after {done} of {}", plan.count)),
+            _ => terminal::say(&format!("going on after {done} of {}", rows.end - rows.start)),
         }
     }
     interrupt::listen();
-    let worker = Worker {
-        prepared: &prepared,
-        variation: &variation,
-        plan: &plan,
-        options,
-        choice: &choice,
-        folder: spool.folder(),
-        batches: Mutex::default(),
-    };
+    let go_on = || !interrupt::interrupted();
+    let worker = Worker { first: rows.start, ..ensemble.worker(spool.folder(), &go_on) };
     let (begin, cpu) = (Instant::now(), ProcessTime::now());
-    let bar = progress(plan.count, done, args.model.quiet);
+    let bar = progress(rows.end - rows.start, done, args.model.quiet);
     let mut bytes = Vec::new();
     let printed = args.output.is_none();
     schedule::run(
-        done..plan.count,
+        rows.start + done..rows.end,
         threads,
         |feed| worker.shift(feed),
         |rows| {
@@ -153,11 +163,7 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     }
     let (seconds, cpu_seconds) = (begin.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
 
-    let rows = tally.trajectories;
-    let chosen = chosen(args)?;
-    let model = &prepared.mechanics.model;
-    let arithmetic = level.arithmetic();
-    let layout = Layout { plan: &plan, model, choice: &choice, options: &chosen, arithmetic, rows };
+    let layout = ensemble.layout(tally.trajectories).from(rows.start);
     match (&args.output, form) {
         (Some(output), Some(form)) => {
             // The main table last: when it is there, everything is.
@@ -173,13 +179,12 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     }
     load::report(&tally.warnings(), &file, args.model.quiet);
     let next = tally.trajectories;
-    let complete = next == plan.count;
+    let complete = next == rows.end - rows.start;
     if complete {
         journal.remove();
     }
     if args.json {
-        let stamp = Stamp::of_many(&model.provenance, &chosen, arithmetic);
-        let provenance: serde_json::Value = serde_json::from_str(stamp.json()).unwrap_or_default();
+        let provenance = provenance(&ensemble);
         let summary = json!({
             "trajectories": next,
             "stops": tally.stops,
@@ -196,8 +201,15 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         return Ok(0);
     }
     let hint = if args.output.is_some() { "; the same command with --resume goes on" } else { "" };
-    terminal::say(&format!("interrupted after {next} of {} trajectories{hint}", plan.count));
+    terminal::say(&format!("interrupted after {next} of {} trajectories{hint}", rows.end - rows.start));
     Ok(2)
+}
+
+/// Where the rows come from.
+fn provenance(ensemble: &Ensemble) -> serde_json::Value {
+    let model = &ensemble.prepared.mechanics.model;
+    let stamp = Stamp::of_many(&model.provenance, &ensemble.chosen, ensemble.level.arithmetic());
+    serde_json::from_str(stamp.json()).unwrap_or_default()
 }
 
 /// The options that say which trajectories there are, for the provenance of the tables.
@@ -232,18 +244,11 @@ fn plan(args: &Sweep) -> Result<Plan, Failure> {
     }
 }
 
-/// A number that changes when the question does: model, tables it reads, options, inputs, program version.
-fn fingerprint(args: &Sweep, texts: &[String], model: &Model, plan: &Plan, level: Level) -> u64 {
+/// What the options ask for, beside the model: part of the sweep's key. Which rows of it a shard makes is no part where rows
+/// are divided by a folder.
+fn asked(args: &Sweep, folder: bool) -> String {
     let simulate = &args.simulate;
-    let mut sum = Checksum::default();
-    sum.add(env!("CARGO_PKG_VERSION").as_bytes());
-    // Rows of one table are of one class of bits.
-    sum.add(level.arithmetic().name().as_bytes());
-    texts.iter().for_each(|text| sum.add(text.as_bytes()));
-    for input in &model.inputs {
-        input.times.iter().chain(&input.values).for_each(|x| sum.add(&x.to_le_bytes()));
-    }
-    let options = format!(
+    let mut asked = format!(
         "{:?} {:?} {:?} {:?} {:?} {:?} {:?}",
         simulate.until,
         simulate.tolerance,
@@ -253,9 +258,110 @@ fn fingerprint(args: &Sweep, texts: &[String], model: &Model, plan: &Plan, level
         args.columns,
         args.events,
     );
-    sum.add(options.as_bytes());
-    plan.sign(&mut sum);
-    sum.0
+    if let (Some(shard), false) = (&args.shard, folder) {
+        asked += &format!(" {shard}");
+    }
+    asked
+}
+
+/// A folder by its name, `runs/`, or because it is one.
+fn is_folder(output: &str) -> bool {
+    output.ends_with(['/', std::path::MAIN_SEPARATOR]) || std::path::Path::new(output).is_dir()
+}
+
+/// One of several equal parts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Shard {
+    /// From 1 on.
+    number: u64,
+    of: u64,
+}
+
+impl Shard {
+    fn of(text: &str) -> Result<Shard, Failure> {
+        let parsed = text.split_once('/').and_then(|(number, of)| {
+            Some(Shard { number: number.trim().parse().ok()?, of: of.trim().parse().ok()? })
+        });
+        parsed.filter(|shard| (1..=shard.of).contains(&shard.number)).ok_or_else(|| {
+            Failure::wrong(format!(
+                "`--shard {text}` is not I/N with I from 1 to N\n  hint: --shard 3/100 is the third of a hundred parts"
+            ))
+        })
+    }
+
+    /// Its rows, of so many.
+    fn rows(self, count: u64) -> Range<u64> {
+        let edge = |k: u64| (u128::from(count) * u128::from(k) / u128::from(self.of)) as u64;
+        edge(self.number - 1)..edge(self.number)
+    }
+}
+
+/// Simulates the chunks that a folder does not have yet: all of them, or every N-th of a shard.
+#[cfg(feature = "tables")]
+fn to_folder(args: &Sweep, ensemble: &Ensemble, folder: &str, shard: Option<&Shard>) -> Result<u8, Failure> {
+    let outside = |refusal| match refusal {
+        ensemble::Refusal::File(message) => Failure::File(message),
+        ensemble::Refusal::Wrong(all) => {
+            let words = |d: &Diagnostic| match &d.hint {
+                Some(hint) => format!("{}\n  hint: {hint}", d.message),
+                None => d.message.clone(),
+            };
+            Failure::wrong(all.iter().map(words).collect::<Vec<_>>().join("\n"))
+        }
+    };
+    interrupt::listen();
+    let go_on = || !interrupt::interrupted();
+    let store = store::Store::open(std::path::Path::new(folder), ensemble, args.chunk).map_err(outside)?;
+    let mine = |index: &u64| shard.is_none_or(|shard| index % shard.of == shard.number - 1);
+    let own: Vec<u64> = (0..store.chunks()).filter(mine).collect();
+    let length = |index: u64| store.range(index).end - store.range(index).start;
+    let total: u64 = own.iter().map(|&index| length(index)).sum();
+    let mut done: u64 = own.iter().filter(|&&index| store.has(index)).map(|&index| length(index)).sum();
+    let before = done;
+    if done > 0 && !args.model.quiet {
+        terminal::say(&format!("going on after {done} of {total}"));
+    }
+    let (begin, cpu) = (Instant::now(), ProcessTime::now());
+    let bar = progress(total, done, args.model.quiet);
+    let mut tally = Tally::default();
+    for &index in own.iter().filter(|&&index| !store.has(index)) {
+        let range = store.range(index);
+        let asked = range.end - range.start;
+        let (table, counted) =
+            ensemble.counted(range, args.threads, &go_on, &mut |n| bar.set_position(done + n))?;
+        // A chunk is whole or not at all.
+        if table.rows() as u64 != asked {
+            break;
+        }
+        store.write(index, &store::parquet(&table).map_err(outside)?).map_err(outside)?;
+        tally.merge(counted);
+        done += asked;
+    }
+    bar.finish_and_clear();
+    load::report(&tally.warnings(), folder, args.model.quiet);
+    if args.json {
+        let summary = json!({
+            "trajectories": done,
+            "stops": tally.stops,
+            "threads": threads(args.threads, total),
+            "seconds": begin.elapsed().as_secs_f64(),
+            "cpu_seconds": cpu.elapsed().as_secs_f64(),
+            "provenance": provenance(ensemble),
+        });
+        write::json(&format!("{summary}\n"))?;
+    } else if !args.model.quiet {
+        terminal::say(&tally.sentence(done - before, begin.elapsed().as_secs_f64()));
+    }
+    if done == total {
+        return Ok(0);
+    }
+    terminal::say(&format!("interrupted after {done} of {total} trajectories; the same command goes on"));
+    Ok(2)
+}
+
+#[cfg(not(feature = "tables"))]
+fn to_folder(_: &Sweep, _: &Ensemble, folder: &str, _: Option<&Shard>) -> Result<u8, Failure> {
+    Err(Failure::wrong(format!("cannot write {folder}: this carom was built without parquet")))
 }
 
 /// The file of a second table.
@@ -301,6 +407,10 @@ struct Worker<'a> {
     folder: PathBuf,
     /// Batches that wait for a thread.
     batches: Mutex<Vec<Batch<'a>>>,
+    /// The row that the journal begins with.
+    first: u64,
+    /// Shall it go on?
+    go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Worker<'_> {

@@ -105,6 +105,52 @@ impl Plan {
         Ok(Plan { names, count, source: Source::Table(values) })
     }
 
+    /// Every combination of listed values; the last name runs fastest.
+    ///
+    /// # Errors
+    /// If there is no value, one is not finite, or a name comes twice.
+    pub fn product(lists: Vec<(String, Vec<f64>)>) -> Result<Plan, Failure> {
+        let (names, values) = finite(lists)?;
+        let axes: Vec<Axis> = values.into_iter().map(Axis::List).collect();
+        let Some(count) = axes.iter().try_fold(1u64, |n, axis| n.checked_mul(axis.len())) else {
+            return Err(Failure::wrong(
+                "the product has more points than can be counted\n  hint: draw some of them at random",
+            ));
+        };
+        Plan { names, count, source: Source::Grid(axes) }.distinct()
+    }
+
+    /// One trajectory for each place of lists of one length.
+    ///
+    /// # Errors
+    /// As [`Plan::product`], and if the lists are of different lengths.
+    pub fn rows(lists: Vec<(String, Vec<f64>)>) -> Result<Plan, Failure> {
+        let (names, values) = finite(lists)?;
+        let longest = values.iter().map(Vec::len).max().unwrap_or(0);
+        if let Some(k) = values.iter().position(|list| list.len() != longest) {
+            return Err(Failure::wrong(format!(
+                "`{}` has {} values where others have {longest}\n  hint: give all names as many values, or ask for their product",
+                names[k],
+                values[k].len()
+            )));
+        }
+        Plan { names, count: longest as u64, source: Source::Table(values) }.distinct()
+    }
+
+    /// Uniform draws, as of `--random`.
+    ///
+    /// # Errors
+    /// If there is nothing to draw.
+    pub fn uniform(ranges: Vec<(String, f64, f64)>, count: u64, seed: u64) -> Result<Plan, Failure> {
+        let lists = ranges.into_iter().map(|(name, from, to)| (name, vec![from, to])).collect();
+        let (names, values) = finite(lists)?;
+        if count == 0 {
+            return Err(Failure::wrong("0 random trajectories\n  hint: count=1000"));
+        }
+        let ranges = values.iter().map(|ends| (ends[0], ends[1])).collect();
+        Plan { names, count, source: Source::Random { ranges, seed } }.distinct()
+    }
+
     fn distinct(self) -> Result<Plan, Failure> {
         let Some(name) = twice(&self.names) else { return Ok(self) };
         let hint = "hint: give all its values at once, as in --vary m=1,2";
@@ -174,6 +220,26 @@ impl Axis {
             Axis::List(values) => values[index as usize],
         }
     }
+}
+
+/// Names and values, all of them numbers.
+#[allow(clippy::type_complexity)]
+fn finite(lists: Vec<(String, Vec<f64>)>) -> Result<(Vec<String>, Vec<Vec<f64>>), Failure> {
+    if lists.is_empty() {
+        return Err(Failure::wrong("nothing is varied\n  hint: name a parameter or a start and its values"));
+    }
+    for (name, list) in &lists {
+        if list.is_empty() {
+            return Err(Failure::wrong(format!("`{name}` has no values\n  hint: give at least one")));
+        }
+        if let Some(k) = list.iter().position(|x| !x.is_finite()) {
+            return Err(Failure::wrong(format!(
+                "value {k} of `{name}` is {}\n  hint: every value must be a finite number",
+                list[k]
+            )));
+        }
+    }
+    Ok(lists.into_iter().map(|(name, list)| (name.trim().replace(['′', '’'], "'"), list)).unzip())
 }
 
 /// A name that comes again.

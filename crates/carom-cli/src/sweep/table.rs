@@ -71,11 +71,19 @@ pub struct Layout<'a> {
     pub arithmetic: carom_run::Arithmetic,
     /// Trajectories that the journal holds.
     pub rows: u64,
+    /// Which of the plan is its first.
+    pub first: u64,
 }
 
 impl Layout<'_> {
+    /// The same for a journal that begins with this row of the plan.
+    pub fn from(mut self, first: u64) -> Self {
+        self.first = first;
+        self
+    }
+
     /// A table without rows.
-    fn empty(&self, what: What) -> Table {
+    pub fn empty(&self, what: What) -> Table {
         let stamp = Stamp::of_many(&self.model.provenance, self.options, self.arithmetic);
         let mut table = Table { stamp: Some(stamp), ..Table::default() };
         let state = || {
@@ -117,7 +125,7 @@ impl Layout<'_> {
     }
 
     /// Appends the row of a trajectory.
-    fn push(&self, table: &mut Table, inputs: &[f64], record: &Record) {
+    pub fn push(&self, table: &mut Table, inputs: &[f64], record: &Record) {
         let mut cells = Cells(table.columns.iter_mut());
         inputs.iter().for_each(|x| cells.number(*x));
         cells.text(record.stop_name());
@@ -260,12 +268,12 @@ impl Layout<'_> {
                 _ => &[],
             };
             for happening in list {
-                self.push_happening(&mut piece, what, index, happening);
+                self.push_happening(&mut piece, what, self.first + index, happening);
                 hand_over(&mut piece)?;
             }
             if let Entry::Record(record) = &entry {
                 if what == What::Trajectories {
-                    self.plan.row(index, &mut inputs);
+                    self.plan.row(self.first + index, &mut inputs);
                     self.push(&mut piece, &inputs, record);
                     hand_over(&mut piece)?;
                 }

@@ -24,9 +24,9 @@ pub(crate) use json::{number, string};
 pub use npz::{NpzArchive, Place, npz};
 #[cfg(feature = "tables")]
 pub use parquet::{ParquetWriter, parquet};
-#[cfg(feature = "tables")]
-pub use read::read_parquet;
 pub use read::{Misread, read_npz};
+#[cfg(feature = "tables")]
+pub use read::{read_own_parquet, read_parquet, stamp_of_parquet};
 
 use crate::provenance::Stamp;
 use carom_mech::{Coordinate, Model};
@@ -117,6 +117,44 @@ impl Table {
     pub fn texts(&mut self, kind: &str, name: &str, values: Vec<String>) {
         let name = self.free_name(kind, name);
         self.columns.push(Column { name, values: Values::Texts(values) });
+    }
+
+    /// Appends the rows of a table with the same columns; to a table without columns, everything of it.
+    ///
+    /// # Errors
+    /// A sentence, if its columns are others.
+    pub fn append(&mut self, other: Table) -> Result<(), String> {
+        if self.columns.is_empty() {
+            *self = other;
+            return Ok(());
+        }
+        let names = |table: &Table| table.columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
+        if names(self) != names(&other) {
+            return Err("its columns are not those of the table before it".to_owned());
+        }
+        for (mine, theirs) in self.columns.iter_mut().zip(other.columns) {
+            match (&mut mine.values, theirs.values) {
+                (Values::Numbers(a), Values::Numbers(b)) => a.extend(b),
+                (Values::Integers(a), Values::Integers(b)) => a.extend(b),
+                (Values::Texts(a), Values::Texts(b)) => a.extend(b),
+                _ => return Err(format!("its column `{}` holds values of another kind", mine.name)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the first `rows` rows and returns the others as a table of their own.
+    pub fn split_off(&mut self, rows: usize) -> Table {
+        let columns = self.columns.iter_mut().map(|column| {
+            let at = rows.min(column.values.len());
+            let values = match &mut column.values {
+                Values::Numbers(v) => Values::Numbers(v.split_off(at)),
+                Values::Integers(v) => Values::Integers(v.split_off(at)),
+                Values::Texts(v) => Values::Texts(v.split_off(at)),
+            };
+            Column { name: column.name.clone(), values }
+        });
+        Table { columns: columns.collect(), stamp: self.stamp.clone() }
     }
 
     fn free_name(&self, kind: &str, name: &str) -> String {

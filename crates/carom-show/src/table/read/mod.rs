@@ -10,7 +10,7 @@ mod parquet;
 
 pub use npz::read_npz;
 #[cfg(feature = "tables")]
-pub use parquet::read_parquet;
+pub use parquet::{read_own_parquet, read_parquet, stamp_of_parquet};
 
 use std::fmt;
 

@@ -4,6 +4,7 @@
 //! Promise: a table or a sentence. How many rows there may be follows from the file's size before any is read.
 
 use super::{Misread, most_numbers};
+use crate::provenance::Stamp;
 use crate::table::{Column, Table, Values};
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
@@ -64,12 +65,7 @@ fn damaged(error: impl fmt::Display) -> Misread {
 }
 
 fn read(file: &[u8]) -> Result<Table, Misread> {
-    // Only what the format itself says: the schema that writers hide in a note may say otherwise.
-    let options = ArrowReaderOptions::new()
-        .with_skip_arrow_metadata(true)
-        .with_page_index_policy(PageIndexPolicy::Skip);
-    let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(Bytes::copy_from_slice(file), options)
-        .map_err(damaged)?;
+    let reader = opened(file)?;
     let fields = reader.schema().fields().clone();
     let wanted: Vec<usize> =
         (0..fields.len()).filter(|&k| !fields[k].name().starts_with(PANDAS_INDEX)).collect();
@@ -99,6 +95,88 @@ fn read(file: &[u8]) -> Result<Table, Misread> {
     let mut table = Table::default();
     for (&k, values) in wanted.iter().zip(columns) {
         table.columns.push(Column { name: fields[k].name().clone(), values: Values::Numbers(values) });
+    }
+    Ok(table)
+}
+
+/// Reads a parquet file that carom wrote: numbers, whole numbers and texts, and where it comes from.
+///
+/// ```
+/// use carom_show::table::{Table, parquet, read_own_parquet};
+/// let mut table = Table::default();
+/// table.texts("", "stop", vec!["until".to_owned(), String::new()]);
+/// table.integers("", "impacts", vec![3, 0]);
+/// assert_eq!(read_own_parquet(&parquet(&table)?), Ok(table));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// If it is no parquet file, is damaged, or has columns that carom does not write.
+pub fn read_own_parquet(file: &[u8]) -> Result<Table, Misread> {
+    frame(file)?;
+    catch_unwind(AssertUnwindSafe(|| own(file)))
+        .unwrap_or_else(|_| Err(Misread::damaged("it contradicts itself")))
+}
+
+/// Where a parquet file comes from, if it says so: the line of JSON of its stamp.
+///
+/// # Errors
+/// If it is no parquet file or is damaged.
+pub fn stamp_of_parquet(file: &[u8]) -> Result<Option<String>, Misread> {
+    frame(file)?;
+    catch_unwind(AssertUnwindSafe(|| Ok(stamp(opened(file)?.metadata()))))
+        .unwrap_or_else(|_| Err(Misread::damaged("it contradicts itself")))
+}
+
+// Only what the format itself says: the schema that writers hide in a note may say otherwise.
+fn opened(file: &[u8]) -> Result<ParquetRecordBatchReaderBuilder<Bytes>, Misread> {
+    let options = ArrowReaderOptions::new()
+        .with_skip_arrow_metadata(true)
+        .with_page_index_policy(PageIndexPolicy::Skip);
+    ParquetRecordBatchReaderBuilder::try_new_with_options(Bytes::copy_from_slice(file), options)
+        .map_err(damaged)
+}
+
+fn stamp(metadata: &ParquetMetaData) -> Option<String> {
+    let notes = metadata.file_metadata().key_value_metadata()?;
+    notes.iter().find(|note| note.key == "carom").and_then(|note| note.value.clone())
+}
+
+fn own(file: &[u8]) -> Result<Table, Misread> {
+    let reader = opened(file)?;
+    believable(reader.metadata(), file.len())?;
+    let mut table =
+        Table { stamp: stamp(reader.metadata()).map(|json| Stamp::read(&json)), ..Table::default() };
+    for field in reader.schema().fields() {
+        let values = match field.data_type() {
+            DataType::Float64 => Values::Numbers(Vec::new()),
+            DataType::Int64 => Values::Integers(Vec::new()),
+            DataType::Utf8 => Values::Texts(Vec::new()),
+            _ => {
+                let hint = "only tables that carom wrote can be joined";
+                return Err(Misread::new(
+                    format!("column `{}` is of a kind carom does not write", field.name()),
+                    hint,
+                ));
+            }
+        };
+        table.columns.push(Column { name: field.name().clone(), values });
+    }
+    for batch in reader.build().map_err(damaged)? {
+        let batch = batch.map_err(damaged)?;
+        for (column, array) in table.columns.iter_mut().zip(batch.columns()) {
+            match &mut column.values {
+                Values::Numbers(v) => numbers(array, v),
+                Values::Integers(v) => {
+                    let Some(array) = array.as_primitive_opt::<Int64Type>() else { continue };
+                    v.extend(array.iter().map(Option::unwrap_or_default));
+                }
+                Values::Texts(v) => {
+                    let Some(array) = array.as_string_opt::<i32>() else { continue };
+                    v.extend(array.iter().map(|text| text.unwrap_or_default().to_owned()));
+                }
+            }
+        }
     }
     Ok(table)
 }

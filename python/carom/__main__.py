@@ -1,0 +1,5 @@
+"""``python -m carom`` is ``carom``."""
+
+from ._command import main
+
+main()
