@@ -172,6 +172,10 @@ impl Run<'_> {
         let mut next = std::mem::take(&mut self.next_state);
         next.resize(self.state.len(), 0.0);
         if self.stepping_by_series() {
+            if !whole {
+                // The place of an event is a root of the series of the doubles: the state is theirs, too.
+                self.spaces.flow_mut().carry(std::iter::repeat(0.0));
+            }
             let powers = whole.then_some(&self.powers[..]);
             self.remainder.advance(self.spaces.flow(), h, powers, &mut next);
         } else {
