@@ -7,7 +7,7 @@ import os
 import carom
 import numpy as np
 
-rows = int(os.environ.get("CAROM_ROWS", "20000"))
+rows = int(os.environ.get("CAROM_ROWS", "4000"))
 model = carom.gallery("vibrating_table")
 amplitudes = np.linspace(0.002, 0.012, max(2, rows // 100))
 table = model.sweep(A=amplitudes, y=np.linspace(0.05, 0.3, 100), until=5, progress=False)

@@ -72,6 +72,9 @@ impl Ensemble {
     }
 }
 
+/// Names and ranges, how many draws, the seed.
+type Random = (Vec<(String, f64, f64)>, u64, u64);
+
 #[pymethods]
 impl Ensemble {
     /// Checks and compiles. `lists` are names and values; `random` names and ranges.
@@ -82,7 +85,7 @@ impl Ensemble {
         model: &Model,
         lists: Vec<(String, Vec<f64>)>,
         product: bool,
-        random: Option<(Vec<(String, f64, f64)>, u64, u64)>,
+        random: Option<Random>,
         set: Vec<(String, f64)>,
         start: Vec<(String, f64)>,
         run: Vec<(String, String)>,

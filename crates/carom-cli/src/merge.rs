@@ -73,7 +73,7 @@ pub fn merge(args: &Merge) -> Result<u8, Failure> {
 /// A table under way.
 enum Out {
     Csv(Pending),
-    Parquet(table::ParquetWriter<Pending>),
+    Parquet(Box<table::ParquetWriter<Pending>>),
 }
 
 impl Out {
@@ -85,7 +85,9 @@ impl Out {
                 file.write_all(&table::csv_header(like)).map_err(fail)?;
                 Ok(Out::Csv(file))
             }
-            Form::Parquet => table::ParquetWriter::new(file, like).map(Out::Parquet).map_err(fail),
+            Form::Parquet => {
+                table::ParquetWriter::new(file, like).map(|out| Out::Parquet(Box::new(out))).map_err(fail)
+            }
         }
     }
 
