@@ -18,6 +18,7 @@ import { engine } from "./engine/client";
 import { isServed, readServed } from "./engine/served";
 import { button, h, menu, say } from "./layout/dom";
 import { FIRST, Panes } from "./layout/panes";
+import { mathFont } from "./mathematics/font";
 import { report } from "./mathematics/report";
 import { Plots } from "./plots/plots";
 import { Hands } from "./stage/hands";
@@ -137,6 +138,7 @@ theme.listen(() => {
   plots.recolour();
 });
 keys(player);
+mathFont(session);
 dropping(session);
 
 // ---- the address ------------------------------------------------------------------------------------------------

@@ -80,3 +80,23 @@ test("space plays, arrows step, shift and arrows go from impact to impact, borde
   quiet(page);
   await page.context().close();
 });
+
+test("a pane that is shown alone fills the page; hidden and moved panes leave no hole", async () => {
+  const page = await open(studio);
+  const choose = async (pane, words) => {
+    await page.locator(`[aria-label="Arrange ${pane}"]`).click();
+    await page.locator(".menu button", { hasText: words }).click();
+  };
+  const box = (pane) => page.locator(`.pane-${pane}`).boundingBox();
+  await choose("Mathematics", "Show alone");
+  assert.ok((await box("mathematics")).width > 1400 && (await box("mathematics")).height > 800);
+  await choose("Mathematics", "Show all panes");
+  await choose("Values", "Hide");
+  assert.ok((await box("motion")).x + (await box("motion")).width > 1420);
+  await choose("Plots", "Move left");
+  assert.ok((await box("plots")).x < 20);
+  await choose("Plots", "First arrangement");
+  assert.ok((await box("values")).width > 200);
+  quiet(page);
+  await page.context().close();
+});

@@ -20,6 +20,9 @@ const STEP = 0.02;
 /** No pane is dragged smaller than this part. */
 const LEAST = 0.1;
 
+/** Shares that sum to less than one would leave room empty; a hundred times as much never does. */
+const grow = (size: number): string => String(100 * size);
+
 export const FIRST: Layout = {
   columns: [
     { size: 0.34, panes: [{ name: "text", size: 0.55 }, { name: "mathematics", size: 0.45 }] },
@@ -110,10 +113,10 @@ export class Panes {
     const kept = columns.map((c) => ({ column: c, panes: c.panes.filter((p) => seen(p.name)) })).filter((c) => c.panes.length);
     kept.forEach(({ column, panes }, i) => {
       const box = h("div", { class: "column" });
-      box.style.flexGrow = String(column.size);
+      box.style.flexGrow = grow(column.size);
       panes.forEach((p, k) => {
         const pane = this.panes.get(p.name)!;
-        pane.style.flexGrow = String(p.size);
+        pane.style.flexGrow = grow(p.size);
         if (k) box.append(this.border("horizontal", panes[k - 1]!, p, box));
         box.append(pane);
       });
@@ -135,8 +138,8 @@ export class Panes {
       before.size = size;
       after.size = both - size;
       bar.setAttribute("aria-valuenow", String(Math.round((100 * size) / both)));
-      (bar.previousElementSibling as HTMLElement | null)?.style.setProperty("flex-grow", String(before.size));
-      (bar.nextElementSibling as HTMLElement | null)?.style.setProperty("flex-grow", String(after.size));
+      (bar.previousElementSibling as HTMLElement | null)?.style.setProperty("flex-grow", grow(before.size));
+      (bar.nextElementSibling as HTMLElement | null)?.style.setProperty("flex-grow", grow(after.size));
       if (keep) this.onResize();
     };
     bar.setAttribute("aria-valuenow", String(Math.round((100 * before.size) / both)));

@@ -3,7 +3,7 @@
 // The engine escapes every name of a model; still, a model may come from anyone, so the page takes only elements and
 // attributes of this list and drops the rest.
 
-const HTML = new Set(["p", "span", "b", "i", "em", "strong", "code", "sub", "sup", "br", "ul", "ol", "li", "div", "a", "small"]);
+const HTML = new Set(["p", "span", "b", "i", "em", "strong", "code", "sub", "sup", "br", "ul", "ol", "li", "div", "small", "wbr"]);
 const MATH = new Set(["math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac", "msqrt", "mroot", "mover", "munder", "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded", "mphantom", "semantics", "menclose", "mmultiscripts", "mprescripts", "none"]);
 const ATTRIBUTES = new Set(["display", "mathvariant", "stretchy", "fence", "separator", "lspace", "rspace", "minsize", "maxsize", "symmetric", "largeop", "movablelimits", "accent", "accentunder", "linethickness", "width", "height", "depth", "voffset", "columnalign", "rowspacing", "columnspacing", "displaystyle", "scriptlevel", "dir", "form", "class", "alttext"]);
 const MATHML = "http://www.w3.org/1998/Math/MathML";
