@@ -90,7 +90,19 @@ pub(crate) struct Samples {
 impl Samples {
     /// Points near the start, at most `width` of their size away from it, at which all of `domain` are finite. Empty if
     /// none was found.
-    pub fn new(model: &Model, frame: &Frame, hamiltonian: bool, domain: &[Expr], mut width: f64) -> Samples {
+    pub fn new(model: &Model, frame: &Frame, hamiltonian: bool, domain: &[Expr], width: f64) -> Samples {
+        Samples::many(model, frame, hamiltonian, domain, width, POINTS)
+    }
+
+    /// As [`Samples::new`], up to `count` points.
+    pub fn many(
+        model: &Model,
+        frame: &Frame,
+        hamiltonian: bool,
+        domain: &[Expr],
+        mut width: f64,
+        count: usize,
+    ) -> Samples {
         let dag = &model.dag;
         let (q, rates) = (frame.free_q(), if hamiltonian { frame.free_p() } else { frame.free_v() });
         let state: Vec<Expr> = q.iter().chain(&rates).copied().collect();
@@ -98,7 +110,7 @@ impl Samples {
         let mut points = Vec::new();
         let mut formulas = Evaluator::default();
         let places: Vec<usize> = domain.iter().map(|&e| formulas.add(dag, e)).collect();
-        for _ in 0..40 {
+        for _ in 0..40.max(4 * count) {
             let mut symbols = vec![0.0; dag.symbol_count()];
             let mut put = |e: Expr, x: f64| {
                 if let Some(s) = dag.as_symbol(e) {
@@ -131,7 +143,7 @@ impl Samples {
             point.evaluate(&formulas);
             if places.iter().all(|&place| point.known[place].value.is_finite()) {
                 points.push(point);
-                if points.len() == POINTS {
+                if points.len() == count {
                     break;
                 }
             } else {
