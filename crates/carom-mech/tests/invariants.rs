@@ -73,7 +73,7 @@ const TABLE: &[Expected] = &[
         &[("E", "force `push_upper`, force `push_lower`"),
           ("(M + m1 + m2)*x' + (m1 + m2)*l1*cos(theta1)*theta1' + m2*l2*cos(theta2)*theta2'", "force `push_upper`, force `push_lower`")]),
     model("spherical_pendulum", &["E", "m*l^2*sin(theta)^2*phi'"], &[], &[]),
-    model("bead_in_bowl", &["E", "m*(p1*p2' - p2*p1')"], &[], &[]),
+    model("bead_in_bowl", &["E", "m*(p1*p2' - p2*p1')"], &[], &[("m*p1'", "row `bowl`"), ("m*p2'", "row `bowl`")]),
     model("slider_crank", &["E"], &[], &[("M*x'", "row `reach`")]),
     model("car_axis", &[], &[], &[]),
     // The heading is free, so its momentum is conserved until the rim hits the wall; p_x, p_y and p_theta are not conserved.
@@ -110,9 +110,11 @@ const TABLE: &[Expected] = &[
         &[("py + q*B*x", "wall `floor`"), ("x*py - y*px + q*B*(x^2 - y^2)/2", "wall `floor`")], &[]),
     model("quartic", &["E", "(m*x' + k*x'^3)*cos(alpha) + (m*y' + k*y'^3 + m*g*t)*sin(alpha)"],
         &[("m*x' + k*x'^3", "wall `slope`")], &[]),
-    // Impulse and angular impulse of vortices. Of two, every quadratic form of the centre, and their distance.
+    // Impulse and angular impulse of vortices; the centre moves by itself (not at all), so every quadratic form of it is the
+    // generator of a linear symmetry too. Of two vortices also their distance.
     model("point_vortices",
-        &["E", "G1*x1 + G2*x2 + G3*x3", "G1*y1 + G2*y2 + G3*y3", "G1*(x1^2 + y1^2) + G2*(x2^2 + y2^2) + G3*(x3^2 + y3^2)"], &[], &[]),
+        &["E", "G1*x1 + G2*x2 + G3*x3", "G1*y1 + G2*y2 + G3*y3", "G1*(x1^2 + y1^2) + G2*(x2^2 + y2^2) + G3*(x3^2 + y3^2)",
+          "(G1*x1 + G2*x2 + G3*x3)^2", "(G1*y1 + G2*y2 + G3*y3)^2", "(G1*x1 + G2*x2 + G3*x3)*(G1*y1 + G2*y2 + G3*y3)"], &[], &[]),
     model("vortex_pair",
         &["E", "G1*x1 + G2*x2", "G1*y1 + G2*y2", "(G1*x1 + G2*x2)^2", "(G1*y1 + G2*y2)^2", "(G1*x1 + G2*x2)*(G1*y1 + G2*y2)",
           "(x1 - x2)^2 + (y1 - y2)^2"], &[], &[]),
@@ -311,6 +313,8 @@ fn an_invariant_is_written_as_a_textbook_writes_it() {
         ("kepler_wall_lagrangian", "angular momentum", "m*(x*y' - y*x')"),
         ("kepler_wall", "angular momentum", "x*py - y*px"),
         ("charged_particle", "p_x", "m*x' - q*B*y"),
+        ("stadium_billiard", "boost 1", "m*(t*x' - x)"),
+        ("bouncing_mass", "momentum along y", "m*(y' + g*t)"),
     ] {
         let m = mechanics(model);
         let mut found = invariants(&m);

@@ -117,11 +117,15 @@ pub(super) fn reduced(mut basis: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
         for (i, x) in basis.iter_mut().enumerate() {
             if i != done && x[column] != 0.0 {
                 let factor = x[column] / pivot[column];
-                x.iter_mut().zip(&pivot).for_each(|(x, p)| *x -= factor * p);
-                x[column] = 0.0;
-                if i > done {
-                    clean(x);
+                for (x, p) in x.iter_mut().zip(&pivot) {
+                    let size = x.abs() + (factor * p).abs();
+                    *x -= factor * p;
+                    // What is left of terms that cancel is rounding, and must not be taken for a vector of its own.
+                    if x.abs() <= NEGLIGIBLE * size {
+                        *x = 0.0;
+                    }
                 }
+                x[column] = 0.0;
             }
         }
         done += 1;

@@ -97,6 +97,10 @@ const WITH_GAUGE: usize = 40;
 /// Zero at a state that did not take part in the search.
 const HOLDS: f64 = 1e-10;
 
+/// How far from the start walls are looked at, and at how many states for each.
+const WIDTHS: [f64; 3] = [AROUND, 4.0 * AROUND, 16.0 * AROUND];
+const ON_WALLS: usize = 24;
+
 /// An unknown of the search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Unknown {
@@ -238,6 +242,8 @@ struct Search<'m> {
     /// Generic states, and states on rows and conditions.
     anywhere: Samples,
     on_rows: Samples,
+    /// States farther and farther from the start: a wall may have parts that near ones do not see.
+    wide: Vec<Samples>,
     /// The first `used` states determine the algebra, the others test it.
     used: usize,
 }
@@ -270,7 +276,12 @@ impl<'m> Search<'m> {
         }
         let on_rows = anywhere.clone();
         let scale = vec![1.0; unknowns.len()];
-        Some(Search { mechanics, parts, unknowns, scale, anywhere, on_rows, used })
+        let wide = if mechanics.walls.is_empty() { &[][..] } else { &WIDTHS };
+        let wide = wide
+            .iter()
+            .map(|&width| Samples::many(model, frame, hamiltonian, &domain, width, ON_WALLS.min(used)))
+            .collect();
+        Some(Search { mechanics, parts, unknowns, scale, anywhere, on_rows, wide, used })
     }
 
     fn run(&mut self, dag: &mut Dag, found: &mut Invariants) {
@@ -437,17 +448,26 @@ impl<'m> Search<'m> {
             conditions.push(wall.gap);
             let slopes: Vec<Vec<Expr>> =
                 conditions.iter().map(|&g| gradient(dag, g, &self.parts.q)).collect();
-            let mut samples = self.on_rows.clone();
-            samples.project(dag, &conditions, &slopes, &self.parts.q);
             let mut needed = wall.normal.clone();
             needed.extend([wall.gap_t, wall.restitution]);
-            let values = numbers(dag, &mut samples, &needed);
             let n = self.parts.q.len();
             let mut lines: Vec<Vec<f64>> = Vec::new();
-            for (k, at) in states(dag, &mut samples, &self.parts).iter().enumerate() {
-                let g: Vec<f64> = values[..n].iter().map(|v| v[k]).collect();
-                lines.push(self.moved(at, &g, values[n][k]));
-                lines.push(self.moved(at, &vec![0.0; n], 1.0 - values[n + 1][k]));
+            for samples in &self.wide {
+                let mut samples = samples.clone();
+                samples.project(dag, &conditions, &slopes, &self.parts.q);
+                let values = numbers(dag, &mut samples, &needed);
+                for (k, at) in states(dag, &mut samples, &self.parts).iter().enumerate() {
+                    let g: Vec<f64> = values[..n].iter().map(|v| v[k]).collect();
+                    lines.push(self.moved(at, &g, values[n][k]));
+                    lines.push(self.moved(at, &vec![0.0; n], 1.0 - values[n + 1][k]));
+                }
+            }
+            lines.retain(|line| line.iter().all(|x| x.is_finite()));
+            if lines.is_empty() {
+                // No state on the wall was found: nothing is known to survive it.
+                let identity = (0..self.unknowns.len())
+                    .map(|j| (0..self.unknowns.len()).map(|k| f64::from(u8::from(j == k))).collect());
+                lines.extend(identity);
             }
             all.push((Breaker::Wall(wall.name.clone()), lines));
         }
@@ -463,7 +483,8 @@ impl<'m> Search<'m> {
         theta.iter_mut().for_each(|x| *x /= unit);
         let parameters: Vec<(Expr, f64)> =
             self.mechanics.model.parameters.iter().map(|p| (p.symbol, p.value)).collect();
-        let written: Vec<Expr> = theta.iter().map(|&x| recognise::formula(dag, x, &parameters)).collect();
+        let mut written: Vec<Expr> = theta.iter().map(|&x| recognise::formula(dag, x, &parameters)).collect();
+        self.derive_gauge(dag, &theta, &mut written, &parameters);
         let values = dag.evaluate_all(&written, |s| {
             parameters.iter().find(|p| dag.as_symbol(p.0) == Some(s)).map_or(f64::NAN, |p| p.1)
         });
@@ -482,6 +503,65 @@ impl<'m> Search<'m> {
             return None;
         };
         Some(self.assemble(dag, &written))
+    }
+
+    /// F follows from ξ and τ: F_q = ∂R/∂v and F_t = R at rest, R = ξ·L_q + (B v + d)·p + τ L_t. Where that has the right values
+    /// it is how F is written, with the parameters it is made of.
+    fn derive_gauge(&self, dag: &mut Dag, theta: &[f64], written: &mut [Expr], parameters: &[(Expr, f64)]) {
+        let is_gauge =
+            |u: &Unknown| !matches!(u, Unknown::B(..) | Unknown::D(_) | Unknown::Tau | Unknown::C(_));
+        let any = self.unknowns.iter().zip(theta).any(|(u, x)| *x != 0.0 && is_gauge(u));
+        if !any || matches!(self.mechanics.dynamics, Dynamics::Hamiltonian(_)) {
+            return;
+        }
+        let (q, v, t) = (&self.parts.q, &self.parts.v, self.parts.time);
+        let mut terms = Vec::new();
+        for (u, &c) in self.unknowns.iter().zip(written.iter()) {
+            if dag.is_zero(c) {
+                continue;
+            }
+            match *u {
+                Unknown::B(i, j) => {
+                    terms.push(dag.product(&[c, q[j], self.parts.slope[i]]));
+                    terms.push(dag.product(&[c, v[j], self.parts.p[i]]));
+                }
+                Unknown::D(i) => {
+                    terms.push(dag.product(&[c, t, self.parts.slope[i]]));
+                    terms.push(dag.mul(c, self.parts.p[i]));
+                }
+                Unknown::C(i) => terms.push(dag.mul(c, self.parts.slope[i])),
+                Unknown::Tau => terms.push(dag.mul(c, self.parts.explicit)),
+                _ => {}
+            }
+        }
+        let total = dag.sum(&terms);
+        let total = tidy(dag, total);
+        let zero = dag.zero();
+        let mut origin: Vec<(Expr, Expr)> = q.iter().chain(v).map(|&x| (x, zero)).collect();
+        origin.push((t, zero));
+        for (k, u) in self.unknowns.iter().enumerate() {
+            if theta[k] == 0.0 || !is_gauge(u) {
+                continue;
+            }
+            let (by, factor) = match *u {
+                Unknown::GaugeQ(i) => (vec![v[i]], Rational::ONE),
+                Unknown::GaugeQQ(i, j) => {
+                    (vec![v[i], q[j]], if i == j { Rational::HALF } else { Rational::ONE })
+                }
+                Unknown::GaugeQT(i) => (vec![v[i], t], Rational::ONE),
+                Unknown::GaugeT => (vec![], Rational::ONE),
+                _ => (vec![t], Rational::HALF),
+            };
+            let slope = by.into_iter().fold(total, |e, x| dag.derivative(e, x));
+            let there = dag.substitute(slope, &origin);
+            let there = dag.scale(factor, there);
+            let value = dag.evaluate(there, |s| {
+                parameters.iter().find(|p| dag.as_symbol(p.0) == Some(s)).map_or(f64::NAN, |p| p.1)
+            });
+            if (value - theta[k]).abs() <= 1e-9 * theta[k].abs() {
+                written[k] = tidy(dag, there);
+            }
+        }
     }
 
     fn assemble(&self, dag: &mut Dag, theta: &[Expr]) -> Invariant {
