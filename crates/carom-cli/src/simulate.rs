@@ -129,6 +129,7 @@ impl Prepared {
         motion.audit.derive_seconds = self.derive_seconds;
         motion.audit.compile_seconds = self.compile_seconds;
         motion.audit.simulate_seconds = seconds;
+        carom_run::audit_invariants(&self.mechanics, &options.parameters, &mut motion);
         Ok(motion)
     }
 }

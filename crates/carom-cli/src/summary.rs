@@ -236,6 +236,16 @@ fn audit(motion: &Motion, model: &Model, page: Page) -> String {
             painted(rest)
         );
     }
+    let kept: Vec<String> = audit
+        .invariants
+        .iter()
+        .filter(|i| i.survives_impacts || motion.impacts.is_empty())
+        .map(|i| format!("{} to {}", i.name, figures(i.drift, 2)))
+        .collect();
+    if !kept.is_empty() {
+        let text = format!("conserved: {}", kept.join(", "));
+        out += &(wrapped("        ", &text, page.width) + "\n");
+    }
     if let Some(amplification) = audit.amplification {
         let text = format!("errors at the start are amplified {}-fold", figures(amplification, 2));
         out += &(wrapped("        ", &text, page.width) + "\n");

@@ -409,10 +409,25 @@ pub struct Audit {
     pub amplification: Option<f64>,
     /// Steps taken.
     pub steps: u64,
+    /// What the model conserves, and how well it was kept; filled in by [`crate::audit_invariants`].
+    pub invariants: Vec<InvariantDrift>,
     /// Filled in by the caller, which owns the clock.
     pub derive_seconds: f64,
     /// Filled in by the caller.
     pub compile_seconds: f64,
     /// Filled in by the caller.
     pub simulate_seconds: f64,
+}
+
+/// How well an invariant was kept.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct InvariantDrift {
+    /// `energy`, `p_x`, `angular momentum`, …
+    pub name: String,
+    /// Its formula.
+    pub text: String,
+    /// Largest change between two instants that break it, relative to its scale.
+    pub drift: f64,
+    /// Do impacts and resets keep it?
+    pub survives_impacts: bool,
 }

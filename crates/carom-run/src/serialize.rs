@@ -8,7 +8,8 @@
 //! out for reading. Numbers that are not finite are left to the format (JSON has only `null` for them).
 
 use crate::motion::{
-    Audit, Contact, EventRecord, Graze, Impact, Motion, Names, Signal, Stop, StopReason, Verdict,
+    Audit, Contact, EventRecord, Graze, Impact, InvariantDrift, Motion, Names, Signal, Stop, StopReason,
+    Verdict,
 };
 use crate::variation::{NotDifferentiable, Variation, VariationChecks};
 use carom_jet::dense::Matrix;
@@ -237,7 +238,7 @@ impl Serialize for VariationChecks {
 
 impl Serialize for Audit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut s = serializer.serialize_struct("Audit", 11)?;
+        let mut s = serializer.serialize_struct("Audit", 12)?;
         s.serialize_field("hamiltonian_drift", &self.hamiltonian_drift)?;
         s.serialize_field("constraint_drift", &self.constraint_drift)?;
         s.serialize_field("impact_law_residual", &self.impact_law_residual)?;
@@ -246,9 +247,21 @@ impl Serialize for Audit {
         s.serialize_field("arithmetic", self.arithmetic.name())?;
         s.serialize_field("amplification", &self.amplification)?;
         s.serialize_field("steps", &self.steps)?;
+        s.serialize_field("invariants", &self.invariants)?;
         s.serialize_field("derive_seconds", &self.derive_seconds)?;
         s.serialize_field("compile_seconds", &self.compile_seconds)?;
         s.serialize_field("simulate_seconds", &self.simulate_seconds)?;
+        s.end()
+    }
+}
+
+impl Serialize for InvariantDrift {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut s = serializer.serialize_struct("InvariantDrift", 4)?;
+        s.serialize_field("name", &self.name)?;
+        s.serialize_field("text", &self.text)?;
+        s.serialize_field("drift", &self.drift)?;
+        s.serialize_field("survives_impacts", &self.survives_impacts)?;
         s.end()
     }
 }

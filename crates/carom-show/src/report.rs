@@ -13,6 +13,7 @@ mod fields;
 mod hamilton;
 mod html;
 mod impact;
+mod invariants;
 mod json;
 mod latex;
 mod markdown;
@@ -47,6 +48,10 @@ pub enum Part {
     Driven,
     /// The energy and what changes it.
     Energy,
+    /// What symmetries conserve, and what breaks it.
+    Invariants,
+    /// The Routh function; only when asked for.
+    Routh,
     /// The Hamiltonian, as given or by way of the momenta.
     Hamiltonian,
     /// Implicit form on positions, velocities and momenta.
@@ -61,13 +66,15 @@ pub enum Part {
 
 impl Part {
     /// In the order of a report.
-    pub const ALL: [Part; 11] = [
+    pub const ALL: [Part; 13] = [
         Part::Model,
         Part::Lagrangian,
         Part::Motion,
         Part::Constraints,
         Part::Driven,
         Part::Energy,
+        Part::Invariants,
+        Part::Routh,
         Part::Hamiltonian,
         Part::Implicit,
         Part::State,
@@ -84,6 +91,8 @@ impl Part {
             Part::Constraints => "constraints",
             Part::Driven => "driven",
             Part::Energy => "energy",
+            Part::Invariants => "invariants",
+            Part::Routh => "routh",
             Part::Hamiltonian => "hamiltonian",
             Part::Implicit => "implicit",
             Part::State => "state",
@@ -105,6 +114,8 @@ impl Part {
             | "euler_lagrange" => Part::Motion,
             "constraint" | "rows" | "multipliers" | "hidden" => Part::Constraints,
             "energies" | "kinetic" | "potential" => Part::Lagrangian,
+            "invariant" | "conserved" | "symmetries" | "symmetry" | "noether" | "cyclic" => Part::Invariants,
+            "routhian" | "reduction" => Part::Routh,
             "drives" | "drive" | "driving" => Part::Driven,
             "momenta" | "momentum" | "legendre" => Part::Hamiltonian,
             "first_order" | "state_space" | "state_form" => Part::State,
@@ -120,6 +131,7 @@ impl Part {
             Part::Impacts => "it has no wall",
             Part::Constraints => "it has no constraint",
             Part::Driven => "no coordinate is driven",
+            Part::Invariants => "no symmetry was found",
             Part::Outputs => "it has no event and no output",
             Part::Lagrangian | Part::Hamiltonian => {
                 "it is not given on that side, and the other cannot be written down"
@@ -139,7 +151,8 @@ pub struct Section {
 
 /// The report as a document.
 pub fn document(mechanics: &Mechanics) -> Document {
-    let blocks = sections(mechanics).into_iter().flat_map(|s| s.blocks).collect();
+    let whole = sections(mechanics).into_iter().filter(|s| s.part != Part::Routh);
+    let blocks = whole.flat_map(|s| s.blocks).collect();
     Document { title: title(mechanics), blocks, stamp: Some(Stamp::of_equations(mechanics)) }
 }
 
@@ -192,6 +205,8 @@ pub fn sections(mechanics: &Mechanics) -> Vec<Section> {
     add(Part::Motion, &mut pen);
     smooth::energy(&mut pen);
     add(Part::Energy, &mut pen);
+    invariants::invariants(&mut pen);
+    add(Part::Invariants, &mut pen);
     hamilton::other_side(&mut pen);
     let hamiltonian = matches!(mechanics.dynamics, Dynamics::Hamiltonian(_));
     add(if hamiltonian { Part::Lagrangian } else { Part::Hamiltonian }, &mut pen);
@@ -203,6 +218,9 @@ pub fn sections(mechanics: &Mechanics) -> Vec<Section> {
     add(Part::Impacts, &mut pen);
     smooth::extras(&mut pen);
     add(Part::Outputs, &mut pen);
+    // Last, so that asking for it changes no number of an equation.
+    invariants::routh(&mut pen);
+    add(Part::Routh, &mut pen);
     sections
 }
 

@@ -162,7 +162,12 @@ struct Parts {
 
 /// The invariants of derived mechanics: affine symmetries, by null space over random states near the start.
 pub fn invariants(mechanics: &Mechanics) -> Invariants {
-    let mut model = mechanics.model.clone();
+    invariants_in(mechanics, mechanics.model.dag.clone())
+}
+
+/// As [`invariants()`], in a DAG that has grown from the one of `mechanics`.
+pub fn invariants_in(mechanics: &Mechanics, dag: Dag) -> Invariants {
+    let mut model = crate::model::Model { dag, ..mechanics.model.clone() };
     let mut frame = Frame::new(&model);
     let parts = parts(mechanics, &mut model, &mut frame);
     let mut found =

@@ -5,13 +5,36 @@ use carom_mech::{ClosedForms, Dynamics, Form, LeftOut, Mechanics, Physics, Prove
 
 /// What `carom derive --json` prints. `derive_seconds` is how long the derivation took.
 pub fn json(mechanics: &Mechanics, derive_seconds: f64) -> String {
-    let writer = Writer::new(mechanics);
+    let found = carom_mech::invariants(mechanics);
+    let mut extended = mechanics.clone();
+    extended.model.dag = found.dag.clone();
+    let writer = Writer::new(&extended);
     let mut out = String::new();
     let mut fields = writer.fields(derive_seconds);
+    let seconds = fields.pop();
+    fields.push(field(
+        "cyclic",
+        texts(found.cyclic.iter().map(|&i| mechanics.model.coordinates[i].name.as_str())),
+    ));
+    fields.push(field("invariants", Value::List(found.list.iter().map(invariant).collect())));
+    fields.push(field("broken_symmetries", Value::List(found.broken.iter().map(invariant).collect())));
+    fields.extend(seconds);
     fields.push(("provenance".to_owned(), provenance(&mechanics.model.provenance)));
     writer.object(&mut out, 0, fields);
     out.push('\n');
     out
+}
+
+fn invariant(invariant: &carom_mech::Invariant) -> Value {
+    let broken: Vec<String> = invariant.broken_by.iter().map(ToString::to_string).collect();
+    Value::Object(vec![
+        field("name", Value::Text(invariant.name.clone())),
+        field("J", Value::Formula(invariant.expr)),
+        field("direction", formulas(&invariant.direction)),
+        field("time_shift", Value::Formula(invariant.time_shift)),
+        field("gauge", Value::Formula(invariant.gauge)),
+        field("broken_by", texts(broken.iter().map(String::as_str))),
+    ])
 }
 
 /// A JSON value, as far as it is needed here.
