@@ -44,6 +44,8 @@ pub enum Command {
     /// Join the parts of a sweep: the chunks of a folder, or all its shards
     #[cfg(feature = "tables")]
     Merge(Merge),
+    /// Look where many motions cross a section: bifurcation diagrams, sections, basins of attraction
+    Scan(Scan),
     /// Write a first model to change
     New(New),
     /// List the models that come with carom, or copy one
@@ -252,6 +254,51 @@ pub struct Show {
     /// Dark colours
     #[arg(long)]
     pub dark: bool,
+}
+
+/// `carom scan`
+#[derive(Args, Debug)]
+pub struct Scan {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub simulate: SimulateArgs,
+
+    /// Vary a parameter, a coordinate or a velocity: A..B:N or A,B,C; a grid of two start values is a basin
+    #[arg(long, value_name = "NAME=A..B:N", allow_hyphen_values = true)]
+    pub vary: Vec<String>,
+
+    /// Look once every period: a number or a formula of parameters
+    #[arg(long, value_name = "T", allow_hyphen_values = true, conflicts_with = "section")]
+    pub period: Option<String>,
+
+    /// Look at this event, or just after impacts on this wall
+    #[arg(long, value_name = "EVENT_OR_WALL")]
+    pub section: Option<String>,
+
+    /// Crossings to leave out, so that motions settle [default: 200]
+    #[arg(long, value_name = "N")]
+    pub skip: Option<usize>,
+
+    /// Crossings to keep [default: 100, of a basin 8]
+    #[arg(long, value_name = "N")]
+    pub keep: Option<usize>,
+
+    /// What of the state a picture shows: one name over a parameter, two otherwise
+    #[arg(long, value_name = "NAMES")]
+    pub show: Option<String>,
+
+    /// Write a picture (.png .svg) or the table (.csv .parquet)
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+
+    /// Number of threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+
+    /// A summary as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `carom sweep`

@@ -24,6 +24,7 @@ mod orbit;
 mod output_format;
 mod paint;
 mod run;
+mod scan;
 mod schema;
 mod show;
 mod simulate;
@@ -101,6 +102,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Lyapunov(args) => lyapunov::lyapunov(&args),
         #[cfg(feature = "tables")]
         Command::Merge(args) => merge::merge(&args),
+        Command::Scan(args) => scan::scan(&args),
         Command::New(new) => new::new(&new.name, !new.no_schema, new.quiet).map(|()| 0),
         Command::Schema(args) => schema::schema(&args),
         Command::Cite(args) => cite::cite(args.format).map(|()| 0),

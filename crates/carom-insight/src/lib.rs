@@ -16,6 +16,7 @@ mod request;
 mod shooting;
 mod special;
 mod subject;
+pub mod scan;
 
 pub use follow::{Branch, BranchPoint, follow};
 pub use lyapunov::{Lyapunov, SumCheck, lyapunov};

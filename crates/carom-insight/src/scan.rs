@@ -38,8 +38,12 @@ impl Section {
         if let Some(wall) = model.walls.iter().position(|w| w.name == name) {
             return Ok(Section::Wall(wall));
         }
-        let names: Vec<&str> =
-            model.events.iter().map(|e| e.name.as_str()).chain(model.walls.iter().map(|w| w.name.as_str())).collect();
+        let names: Vec<&str> = model
+            .events
+            .iter()
+            .map(|e| e.name.as_str())
+            .chain(model.walls.iter().map(|w| w.name.as_str()))
+            .collect();
         let hint = match (carom_expr::nearest(name, names.iter().copied()), names.is_empty()) {
             (Some(near), _) => format!("did you mean `{near}`?"),
             (None, true) => "add an event, such as [event.section] when = \"x'\", or use --period".to_owned(),
@@ -72,7 +76,7 @@ impl Period {
             Ok(found.map_or_else(
                 || {
                     unknown.get_or_insert(name.text.to_owned());
-                    dag.zero()
+                    dag.one()
                 },
                 |p| p.symbol,
             ))
@@ -91,7 +95,10 @@ impl Period {
         let values: Vec<f64> = model.parameters.iter().map(|p| p.value).collect();
         let value = period.value(&values);
         if !(value > 0.0 && value.is_finite()) {
-            return Err(Refusal::wrong(format!("the period must be positive, and `{text}` is {value}"), hint));
+            return Err(Refusal::wrong(
+                format!("the period must be positive, and `{text}` is {value}"),
+                hint,
+            ));
         }
         Ok(period)
     }
@@ -180,7 +187,14 @@ impl Scan {
                 o.until = options[i].start.time + count as f64 * length;
                 jobs.push((i as u64, o.clone()));
             }
-            let mut source = Jobs { waiting: jobs.into_iter(), done: Vec::new(), wall: None, found: Vec::new(), goes_on, seconds };
+            let mut source = Jobs {
+                waiting: jobs.into_iter(),
+                done: Vec::new(),
+                wall: None,
+                found: Vec::new(),
+                goes_on,
+                seconds,
+            };
             batch.run(&mut source);
             let mut reached = vec![false; options.len()];
             for (i, outcome) in source.done {
@@ -196,8 +210,9 @@ impl Scan {
                             position: part(&columns.position),
                             velocity: part(&columns.velocity),
                         };
+                        let until = now[i].until;
                         let start = &mut now[i].start;
-                        start.time = now[i].until;
+                        start.time = until;
                         let some = |values: Vec<f64>| values.into_iter().map(Some).collect();
                         start.position = some(crossing.position.clone());
                         if hamiltonian {
@@ -251,7 +266,8 @@ impl Scan {
                 break;
             }
             let found = vec![Vec::new(); options.len()];
-            let mut source = Jobs { waiting: jobs.into_iter(), done: Vec::new(), wall, found, goes_on, seconds };
+            let mut source =
+                Jobs { waiting: jobs.into_iter(), done: Vec::new(), wall, found, goes_on, seconds };
             batch.run(&mut source);
             let (done, mut impacts) = (source.done, source.found);
             for (i, outcome) in done {
@@ -265,7 +281,8 @@ impl Scan {
                 };
                 let mut crossings = std::mem::take(&mut impacts[i]);
                 if let Section::Event(event) = self.section {
-                    crossings = outcome.events.iter().filter(|e| e.event == event).map(Crossing::of_event).collect();
+                    crossings =
+                        outcome.events.iter().filter(|e| e.event == event).map(Crossing::of_event).collect();
                 } else if let Some(wall) = wall {
                     crossings.extend(of_wall(&outcome.impacts, wall));
                 }
@@ -373,11 +390,12 @@ pub fn attractors(kept: &[Kept]) -> Vec<Option<usize>> {
             (low[j], high[j]) = (low[j].min(x), high[j].max(x));
         }
     }
+    // What is left of a motion at rest is rounding, and not to be told apart.
+    let largest = low.iter().chain(&high).fold(0.0f64, |m, x| m.max(x.abs()));
     let near = |a: &[f64], b: &[f64]| {
         a.iter().zip(b).enumerate().all(|(j, (a, b))| {
             let span = high[j] - low[j];
-            let rounding = f64::EPSILON.sqrt() * a.abs().max(b.abs());
-            (a - b).abs() <= (SAME * span).max(rounding)
+            (a - b).abs() <= (SAME * span).max(f64::EPSILON.sqrt() * largest)
         })
     };
     enum Known {

@@ -10,13 +10,13 @@ mod incremental;
 mod input;
 mod journal;
 mod pages;
-mod plan;
+pub mod plan;
 mod record;
 mod schedule;
 #[cfg(feature = "tables")]
 pub mod store;
 mod table;
-mod vary;
+pub mod vary;
 
 use crate::args::Sweep;
 use crate::failure::Failure;

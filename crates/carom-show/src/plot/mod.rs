@@ -9,11 +9,13 @@ mod frame;
 mod plane;
 mod reduce;
 pub(crate) mod request;
+mod scatter;
 mod signals;
 mod ticks;
 mod time;
 
 pub use compare::{Compared, ComparedCurve, ComparedPanel, Run};
+pub use scatter::{Scatter, scatter_png, scatter_svg};
 pub use signals::{Catalog, Forces, Kind, Signal};
 
 use crate::draw::{self, Anchor, Area, Label, Picture, Theme};

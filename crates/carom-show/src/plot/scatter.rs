@@ -82,7 +82,11 @@ fn picture(scatter: &Scatter, style: Style) -> Option<Picture> {
         (0.5 * (b.0 - a.0).abs() + 0.1, 0.5 * (b.1 - a.1).abs() + 0.1)
     });
     for (color, places) in places {
-        let fill = if scatter.legend.len() > 1 || scatter.cell.is_some() { attractor_color(style, color) } else { theme.ink() };
+        let fill = if scatter.legend.len() > 1 || scatter.cell.is_some() {
+            attractor_color(style, color)
+        } else {
+            theme.ink()
+        };
         let pieces = places
             .into_values()
             .map(|(x, y)| {
@@ -97,17 +101,20 @@ fn picture(scatter: &Scatter, style: Style) -> Option<Picture> {
     picture.text((left, 24.0), Label::plain(&scatter.title), 14.0, Anchor::Start, theme.ink());
     for (k, text) in scatter.legend.iter().take(12).enumerate() {
         let y = HEIGHT + 18.0 * k as f64;
-        picture.rectangle(Area { left, top: y, right: left + 12.0, bottom: y + 12.0 }, attractor_color(style, k));
+        picture.rectangle(
+            Area { left, top: y, right: left + 12.0, bottom: y + 12.0 },
+            attractor_color(style, k),
+        );
         picture.text((left + 18.0, y + 10.0), Label::plain(text), 11.0, Anchor::Start, theme.ink());
     }
     Some(picture)
 }
 
-/// The palette of the theme, then the same lighter.
+/// Colours of curves, then the same lighter.
 fn attractor_color(style: Style, k: usize) -> Color {
-    let palette = style.theme.palette();
-    let base = palette[k % palette.len()];
-    match k / palette.len() {
+    const ROUND: usize = 6;
+    let base = style.theme.curve(k % ROUND);
+    match k / ROUND {
         0 => base,
         round => base.over(style.theme.background(), 1.0 / (1.0 + round as f64)),
     }
