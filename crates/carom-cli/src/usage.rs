@@ -56,9 +56,13 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ),
     ("check", &["lint", "validate", "verify", "test", "diagnose"]),
     ("sweep", &["ensemble", "batch", "grid", "montecarlo", "monte-carlo", "parameter-sweep", "vary", "map"]),
+<<<<<<< HEAD
     ("orbit", &["periodic", "cycle", "limit-cycle", "shoot", "shooting", "poincare", "floquet"]),
     ("follow", &["continue", "continuation", "bifurcation", "bifurcations", "branch"]),
     ("lyapunov", &["exponents", "exponent", "chaos"]),
+=======
+    ("scan", &["bifurcation", "bifurcations", "poincare", "basin", "basins", "diagram"]),
+>>>>>>> a9b5944 (Scan: reference, book chapters of invariants and scans, decisions 0221-0222)
     ("new", &["init", "create", "template", "start"]),
     ("gallery", &["examples", "example", "models", "list", "ls", "demo", "demos"]),
 ];

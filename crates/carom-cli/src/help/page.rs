@@ -18,7 +18,7 @@ pub struct Document {
 }
 
 /// Every result in JSON.
-pub static RESULTS: [Document; 7] = [
+pub static RESULTS: [Document; 8] = [
     Document { command: "run", title: "A motion", fields: fields::MOTION },
     Document { command: "derive", title: "Equations and impact laws", fields: carom_show::report::FIELDS },
     Document { command: "check", title: "Errors and warnings", fields: crate::check::FIELDS },
@@ -26,6 +26,7 @@ pub static RESULTS: [Document; 7] = [
     Document { command: "orbit", title: "A periodic orbit", fields: crate::orbit::FIELDS },
     Document { command: "follow", title: "A branch of periodic orbits", fields: crate::follow::FIELDS },
     Document { command: "lyapunov", title: "Lyapunov exponents", fields: crate::lyapunov::FIELDS },
+    Document { command: "scan", title: "Summary of a scan", fields: crate::scan::FIELDS },
 ];
 
 /// “Results in JSON”.
