@@ -58,6 +58,7 @@ const TABLE: &[Expected] = &[
         &[("m*x'", ""), ("J*theta'", ""), ("m*y' + m*g*t", ""), ("t*m*x' - m*x", ""), ("t*J*theta' - J*theta", ""),
           ("t*m*y' - m*y + m*g*t^2/2", ""), ("m*J*(x*theta' - theta*x')", "")],
         &[("E", "force `shaker`")]),
+    model("impact_oscillator", &[], &[], &[("E", "the dissipation, force `drive`")]),
     model("pendulum_wall", &["E"], &[], &[]),
     model("pendulum_hamiltonian", &["E"], &[], &[]),
     model("double_pendulum", &["E"], &[], &[]),
