@@ -46,6 +46,8 @@ pub enum Command {
     Merge(Merge),
     /// Look where many motions cross a section: bifurcation diagrams, sections, basins of attraction
     Scan(Scan),
+    /// Fit parameters and start values to measured signals and impact times
+    Fit(Fit),
     /// Write a first model to change
     New(New),
     /// List the models that come with carom, or copy one
@@ -254,6 +256,31 @@ pub struct Show {
     /// Dark colours
     #[arg(long)]
     pub dark: bool,
+}
+
+/// `carom fit`
+#[derive(Args, Debug)]
+pub struct Fit {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub simulate: SimulateArgs,
+
+    /// The data: a csv file with columns time and signals, or impact.WALL with times of impacts
+    #[arg(long, value_name = "FILE")]
+    pub data: String,
+
+    /// What is free: parameters, coordinates and velocities of the start, separated by commas
+    #[arg(long, value_name = "NAMES")]
+    pub vary: Vec<String>,
+
+    /// Draw the data against the motion: .svg (the first column) or .html
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<String>,
+
+    /// The result as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `carom scan`

@@ -11,6 +11,7 @@ mod completions;
 mod derive;
 mod failure;
 mod film;
+mod fit;
 mod follow;
 mod help;
 mod interrupt;
@@ -103,6 +104,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         #[cfg(feature = "tables")]
         Command::Merge(args) => merge::merge(&args),
         Command::Scan(args) => scan::scan(&args),
+        Command::Fit(args) => fit::fit(&args),
         Command::New(new) => new::new(&new.name, !new.no_schema, new.quiet).map(|()| 0),
         Command::Schema(args) => schema::schema(&args),
         Command::Cite(args) => cite::cite(args.format).map(|()| 0),

@@ -62,7 +62,11 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("lyapunov", &["exponents", "exponent", "chaos"]),
 =======
     ("scan", &["bifurcation", "bifurcations", "poincare", "basin", "basins", "diagram"]),
+<<<<<<< HEAD
 >>>>>>> a9b5944 (Scan: reference, book chapters of invariants and scans, decisions 0221-0222)
+=======
+    ("fit", &["identify", "calibrate", "estimate", "regress", "optimize", "optimise"]),
+>>>>>>> 85f32f6 (carom fit: parameters and start values from signals and impact times, with exact Jacobians)
     ("new", &["init", "create", "template", "start"]),
     ("gallery", &["examples", "example", "models", "list", "ls", "demo", "demos"]),
 ];

@@ -8,15 +8,16 @@
 //! [`Refusal`], a sentence with a way out.
 
 pub mod eigen;
+pub mod fit;
 mod follow;
 mod lyapunov;
 mod orbit;
 mod refusal;
 mod request;
+pub mod scan;
 mod shooting;
 mod special;
 mod subject;
-pub mod scan;
 
 pub use follow::{Branch, BranchPoint, follow};
 pub use lyapunov::{Lyapunov, SumCheck, lyapunov};

@@ -18,7 +18,7 @@ pub struct Document {
 }
 
 /// Every result in JSON.
-pub static RESULTS: [Document; 8] = [
+pub static RESULTS: [Document; 9] = [
     Document { command: "run", title: "A motion", fields: fields::MOTION },
     Document { command: "derive", title: "Equations and impact laws", fields: carom_show::report::FIELDS },
     Document { command: "check", title: "Errors and warnings", fields: crate::check::FIELDS },
@@ -27,6 +27,7 @@ pub static RESULTS: [Document; 8] = [
     Document { command: "follow", title: "A branch of periodic orbits", fields: crate::follow::FIELDS },
     Document { command: "lyapunov", title: "Lyapunov exponents", fields: crate::lyapunov::FIELDS },
     Document { command: "scan", title: "Summary of a scan", fields: crate::scan::FIELDS },
+    Document { command: "fit", title: "A fit", fields: crate::fit::FIELDS },
 ];
 
 /// “Results in JSON”.

@@ -28,6 +28,8 @@ pub struct Scatter {
 const HEIGHT: f64 = 560.0;
 /// Half the side of a dot, in pixels.
 const DOT: f64 = 0.3;
+/// The same of a dot in another colour than the first.
+const MARK: f64 = 1.6;
 
 /// The picture as a PNG file; `None` if there is nothing to draw or it cannot be painted.
 pub fn scatter_png(scatter: &Scatter, style: Style, stamp: Option<&Stamp>) -> Option<Vec<u8>> {
@@ -87,6 +89,8 @@ fn picture(scatter: &Scatter, style: Style) -> Option<Picture> {
         } else {
             theme.ink()
         };
+        // Data stands out from the motion it is drawn over.
+        let half = if scatter.cell.is_none() && color > 0 { (MARK, MARK) } else { half };
         let pieces = places
             .into_values()
             .map(|(x, y)| {
