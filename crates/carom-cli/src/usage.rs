@@ -56,17 +56,11 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ),
     ("check", &["lint", "validate", "verify", "test", "diagnose"]),
     ("sweep", &["ensemble", "batch", "grid", "montecarlo", "monte-carlo", "parameter-sweep", "vary", "map"]),
-<<<<<<< HEAD
     ("orbit", &["periodic", "cycle", "limit-cycle", "shoot", "shooting", "poincare", "floquet"]),
     ("follow", &["continue", "continuation", "bifurcation", "bifurcations", "branch"]),
     ("lyapunov", &["exponents", "exponent", "chaos"]),
-=======
-    ("scan", &["bifurcation", "bifurcations", "poincare", "basin", "basins", "diagram"]),
-<<<<<<< HEAD
->>>>>>> a9b5944 (Scan: reference, book chapters of invariants and scans, decisions 0221-0222)
-=======
+    ("scan", &["bifurcation-diagram", "strobe", "stroboscopic", "basin", "basins", "diagram"]),
     ("fit", &["identify", "calibrate", "estimate", "regress", "optimize", "optimise"]),
->>>>>>> 85f32f6 (carom fit: parameters and start values from signals and impact times, with exact Jacobians)
     ("new", &["init", "create", "template", "start"]),
     ("gallery", &["examples", "example", "models", "list", "ls", "demo", "demos"]),
 ];

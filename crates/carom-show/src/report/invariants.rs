@@ -1,10 +1,10 @@
 //! What the model conserves, with the symmetry it comes from and what breaks it; the Routh function when asked for.
 
-use super::pen::{Pen, clean};
+use super::builder::{Builder, clean};
 use carom_mech::invariants::{Breaker, Invariant};
 
 /// Symmetries and invariants.
-pub fn invariants(pen: &mut Pen<'_>) {
+pub fn invariants(pen: &mut Builder<'_>) {
     let found = carom_mech::invariants_in(pen.mechanics, pen.dag.clone());
     pen.dag = found.dag.clone();
     if found.list.is_empty() && found.broken.is_empty() {
@@ -33,7 +33,7 @@ pub fn invariants(pen: &mut Pen<'_>) {
 }
 
 /// The Routh function, or why there is none.
-pub fn routh(pen: &mut Pen<'_>) {
+pub fn routh(pen: &mut Builder<'_>) {
     let found = carom_mech::invariants_in(pen.mechanics, pen.dag.clone());
     let mut dag = found.dag.clone();
     let made = carom_mech::routh(pen.mechanics, &found, &mut dag);
