@@ -89,7 +89,9 @@ pub fn scan(args: &Arguments) -> Result<u8, Failure> {
     let prepared = prepare(model, &file, level)?;
     let mechanics = &prepared.mechanics;
     let section = match (&args.period, &args.section) {
-        (Some(text), None) => Section::Period(Period::read(mechanics, text).map_err(|r| refused(&r))?),
+        (Some(text), None) => {
+            Section::Period(Box::new(Period::read(mechanics, text).map_err(|r| refused(&r))?))
+        }
         (None, Some(name)) => Section::named(mechanics, name).map_err(|r| refused(&r))?,
         _ => {
             return Err(Failure::wrong(

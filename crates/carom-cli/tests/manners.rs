@@ -217,9 +217,18 @@ fn a_part_of_a_report_can_be_asked_for() {
     assert!(two.contains("Accelerations") && two.contains(body));
     // Every part that a model of the gallery has can be asked for, and nothing else is in the whole.
     let mut lines = 0;
-    for part in
-        ["model", "lagrangian", "motion", "energy", "hamiltonian", "implicit", "state", "impacts", "outputs"]
-    {
+    for part in [
+        "model",
+        "lagrangian",
+        "motion",
+        "energy",
+        "invariants",
+        "hamiltonian",
+        "implicit",
+        "state",
+        "impacts",
+        "outputs",
+    ] {
         lines += report(&["--part", part]).lines().count() - 2;
     }
     assert_eq!(lines, whole.lines().count() - 2);

@@ -18,7 +18,7 @@ use carom_run::{Batch, Columns, EventRecord, Impact, JobSource, Options, Outcome
 #[derive(Clone, Debug)]
 pub enum Section {
     /// Once every period.
-    Period(Period),
+    Period(Box<Period>),
     /// At this event of the model.
     Event(usize),
     /// Just after an impact on this wall.

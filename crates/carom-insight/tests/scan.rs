@@ -54,7 +54,7 @@ fn a_ball_on_a_vibrating_table_settles_into_one_bounce_per_period() {
         }
     }
     // Once a period the same motions are where they were a period ago.
-    let strobe = Section::Period(Period::read(&mechanics, "2*pi/omega").unwrap());
+    let strobe = Section::Period(Box::new(Period::read(&mechanics, "2*pi/omega").unwrap()));
     let kept = run(&Scan { section: strobe, skip: 300, keep: 4 }, &program, &options);
     for (kept, (_, _, period)) in kept.iter().zip(&expected) {
         let kept = kept.as_ref().unwrap();
@@ -80,7 +80,7 @@ fn two_wells_are_two_attractors() {
             o
         })
         .collect();
-    let section = Section::Period(Period::read(&mechanics, "1").unwrap());
+    let section = Section::Period(Box::new(Period::read(&mechanics, "1").unwrap()));
     let kept = run(&Scan { section, skip: 60, keep: 4 }, &program, &options);
     for (x, kept) in starts.iter().zip(&kept) {
         let end = kept.as_ref().unwrap()[3].position[0];

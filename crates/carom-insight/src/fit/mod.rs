@@ -320,11 +320,12 @@ impl<'a> Fit<'a> {
         let slopes: Vec<Vec<f64>> = slopes.iter().map(|row| dag.evaluate_all(row, value)).collect();
         // Formulas are not circular: after n rounds everything has followed.
         for _ in 0..=n {
-            for p in 0..n {
-                for j in 0..self.names.len() {
-                    chain[p][j] =
-                        if own(p, j) { 1.0 } else { (0..n).map(|k| slopes[p][k] * chain[k][j]).sum() };
-                }
+            for (p, slopes) in slopes.iter().enumerate() {
+                let row = (0..self.names.len()).map(|j| match own(p, j) {
+                    true => 1.0,
+                    false => slopes.iter().zip(&chain).map(|(s, row)| s * row[j]).sum(),
+                });
+                chain[p] = row.collect();
             }
         }
         chain

@@ -32,17 +32,13 @@ pub(super) fn symmetric_eigen(mut a: Vec<Vec<f64>>) -> (Vec<f64>, Vec<Vec<f64>>)
                 let t = if tangent == 0.0 { 1.0 } else { t };
                 let c = 1.0 / t.hypot(1.0);
                 let s = t * c;
-                for k in 0..n {
-                    let (x, y) = (a[k][p], a[k][q]);
-                    (a[k][p], a[k][q]) = (c * x - s * y, s * x + c * y);
+                for row in &mut a {
+                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
                 }
-                for k in 0..n {
-                    let (x, y) = (a[p][k], a[q][k]);
-                    (a[p][k], a[q][k]) = (c * x - s * y, s * x + c * y);
-                }
-                for k in 0..n {
-                    let (x, y) = (v[p][k], v[q][k]);
-                    (v[p][k], v[q][k]) = (c * x - s * y, s * x + c * y);
+                for m in [&mut a, &mut v] {
+                    let (x, y) = (m[p].clone(), m[q].clone());
+                    m[p] = x.iter().zip(&y).map(|(x, y)| c * x - s * y).collect();
+                    m[q] = x.iter().zip(&y).map(|(x, y)| s * x + c * y).collect();
                 }
             }
         }

@@ -285,7 +285,8 @@ fn agree_across(
         let around = [&ends[0], &ends[1]].map(|end| at(end, &sides[usize::from(at(end, &[u])[0] > 0.0)]));
         let scale =
             |i: usize| [&minus, &plus, &around[0], &around[1]].map(|v| v[i].abs()).iter().sum::<f64>();
-        if (0..minus.len()).any(|i| !((minus[i] - plus[i]).abs() <= AGREES * scale(i))) {
+        let agrees = |i: usize| (minus[i] - plus[i]).abs() <= AGREES * scale(i);
+        if !(0..minus.len()).all(agrees) {
             return false;
         }
         found += 1;

@@ -25,6 +25,9 @@ pub struct Scatter {
     pub legend: Vec<String>,
 }
 
+/// Where points of one colour are: the dot of the picture, and its middle.
+type Dots = BTreeMap<(i64, i64), (f64, f64)>;
+
 const HEIGHT: f64 = 560.0;
 /// Half the side of a dot, in pixels.
 const DOT: f64 = 0.3;
@@ -70,7 +73,7 @@ fn picture(scatter: &Scatter, style: Style) -> Option<Picture> {
     };
     frame.draw_grid(&mut picture, theme);
     // By colour, then by place: the same points give the same bytes.
-    let mut places: BTreeMap<usize, BTreeMap<(i64, i64), (f64, f64)>> = BTreeMap::new();
+    let mut places: BTreeMap<usize, Dots> = BTreeMap::new();
     for &(px, py, color) in &scatter.points {
         let at = frame.pixel(px, py);
         if at.0.is_finite() && at.1.is_finite() {
