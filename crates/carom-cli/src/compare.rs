@@ -83,7 +83,7 @@ fn times(base: &Motion, from: f64, until: f64) -> Vec<f64> {
     };
     let (first, last, step) = spread(&base.time);
     let step = if step > 0.0 && step.is_finite() { step } else { (high - low) / 200.0 };
-    if !(step > 0.0) || (high - low) / step > 2e5 {
+    if step.is_nan() || step <= 0.0 || (high - low) / step > 2e5 {
         return vec![from, until];
     }
     let beyond =
@@ -114,7 +114,7 @@ fn change(loaded: &mut Loaded, changes: &str) {
             Ok(Target::Parameter) => draft.set_parameter(&format!("{name}={value}")),
             Ok(Target::Start) => draft.set_start(&format!("{name}={value}")),
             Ok(Target::Run) => draft.set_run(name, value),
-            Err(problem) => vec![problem],
+            Err(problem) => vec![*problem],
         };
         loaded.problems.extend(problems);
     }
@@ -126,7 +126,7 @@ enum Target {
     Run,
 }
 
-fn target(draft: &Draft, name: &str) -> Result<Target, Diagnostic> {
+fn target(draft: &Draft, name: &str) -> Result<Target, Box<Diagnostic>> {
     let bare = name.trim_end_matches(['\'', '′', '’']);
     if draft.parameters.iter().any(|(word, _)| word.text == name) {
         return Ok(Target::Parameter);
@@ -146,7 +146,7 @@ fn target(draft: &Draft, name: &str) -> Result<Target, Diagnostic> {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", known.join(", ")),
     };
-    Err(Diagnostic::error(format!("unknown name `{name}` in --compare")).with_hint(hint))
+    Err(Box::new(Diagnostic::error(format!("unknown name `{name}` in --compare")).with_hint(hint)))
 }
 
 /// Splits at commas outside of brackets.

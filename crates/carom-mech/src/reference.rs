@@ -206,7 +206,7 @@ pub fn functions() -> impl Iterator<Item = (&'static str, &'static str, &'static
 /// ```
 pub fn table(name: &str) -> Option<String> {
     let meant = |table: &&str| !name.is_empty() && (*table == name || table.trim_end_matches(".*") == name);
-    SECTIONS.iter().find(|s| s.tables.iter().any(|t| meant(&t))).map(|s| section(s, 1))
+    SECTIONS.iter().find(|s| s.tables.iter().any(meant)).map(|s| section(s, 1))
 }
 
 /// What there is to know about a key, in every table that has it.

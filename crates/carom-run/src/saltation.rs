@@ -199,8 +199,7 @@ impl Run<'_> {
             let rate = self.rate_at(&state)?;
             self.frame.at(time, &state);
             let approach = self.frame.gap_rate(w);
-            // Also true for what is not a number.
-            if !(approach < 0.0) {
+            if approach.is_nan() || approach >= 0.0 {
                 return None;
             }
             let e = self.contact.restitution[w];

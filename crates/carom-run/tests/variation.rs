@@ -424,7 +424,8 @@ fn every_gallery_model_agrees_with_differences_of_motions() {
             }
             for (i, &(best, allowed)) in found.iter().enumerate() {
                 compared += 1;
-                if !((column[i] - best).abs() <= allowed) {
+                let error = (column[i] - best).abs();
+                if error.is_nan() || error > allowed {
                     failures.push(format!(
                         "{name} {direction:?} row {i}: {} by differences {best} ± {allowed:e}",
                         column[i]

@@ -27,7 +27,6 @@ pub struct SingularValues {
 impl SingularValues {
     /// Decomposes a matrix given by rows; `columns` is needed when there are none.
     pub fn of(rows: &[Vec<f64>], columns: usize) -> SingularValues {
-        let m = rows.len();
         let mut u: Vec<Vec<f64>> = (0..columns).map(|j| rows.iter().map(|r| r[j]).collect()).collect();
         let mut v: Vec<Vec<f64>> =
             (0..columns).map(|j| (0..columns).map(|i| f64::from(u8::from(i == j))).collect()).collect();
@@ -40,10 +39,10 @@ impl SingularValues {
             for i in 0..columns {
                 for j in i + 1..columns {
                     let (mut a, mut b, mut c) = (0.0, 0.0, 0.0);
-                    for k in 0..m {
-                        a += u[i][k] * u[i][k];
-                        b += u[j][k] * u[j][k];
-                        c += u[i][k] * u[j][k];
+                    for (x, y) in u[i].iter().zip(&u[j]) {
+                        a += x * x;
+                        b += y * y;
+                        c += x * y;
                     }
                     if c.abs() <= floor || c.abs() <= f64::EPSILON * (a * b).sqrt() {
                         continue;

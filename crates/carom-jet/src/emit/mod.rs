@@ -38,7 +38,8 @@ fn within_reach(elements: usize, bytes: usize) -> bool {
 pub(crate) struct EntryPoint(usize);
 
 impl EntryPoint {
-    /// Bytes from the beginning.
+    /// Bytes from the beginning; only where the code can be called.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn offset(self) -> usize {
         self.0
     }

@@ -201,7 +201,7 @@ fn differences(curves: &[ComparedCurve]) -> Vec<ComparedCurve> {
         return vec![]; // equal everywhere
     }
     for point in all.iter_mut().flat_map(|c| &mut c.points) {
-        if !(point.1 > highest - DECADES) {
+        if point.1 <= highest - DECADES {
             point.1 = f64::NAN;
         }
     }

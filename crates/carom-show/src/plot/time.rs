@@ -98,7 +98,8 @@ impl TimePanel {
         let crowded = curve.points.len() as f64 > 8.0 * area.width() && times.1 > times.0;
         let mut leg =
             OverTime::new(if crowded { 2.0 * area.width() / (times.1 - times.0) } else { f64::NAN });
-        let (mut legs, mut ends): (Vec<Vec<(f64, f64)>>, Vec<(f64, f64, bool)>) = (vec![], vec![]);
+        let mut legs: Vec<Vec<(f64, f64)>> = vec![];
+        let mut ends: Vec<(f64, f64, bool)> = vec![];
         let mut jumps = curve.after.iter().peekable();
         for (i, &(t, v)) in curve.points.iter().enumerate() {
             let after = jumps.next_if(|&&j| j == i).is_some();

@@ -46,12 +46,12 @@ pub fn formulas(markdown: &str) -> Result<String, Vec<String>> {
         };
         let (before, after) = rest.split_at(at);
         out.push_str(before);
-        if after.starts_with('\n') {
+        if let Some(tail) = after.strip_prefix('\n') {
             out.push('\n');
-            rest = &after[1..];
-        } else if after.starts_with('`') {
+            rest = tail;
+        } else if let Some(code) = after.strip_prefix('`') {
             // A span of code, to its closing tick.
-            let end = after[1..].find('`').map_or(after.len(), |n| n + 2);
+            let end = code.find('`').map_or(after.len(), |n| n + 2);
             out.push_str(&after[..end]);
             rest = &after[end..];
         } else if let Some((tex, tail)) = after.strip_prefix("$$").and_then(|t| t.split_once("$$")) {

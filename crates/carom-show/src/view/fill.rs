@@ -174,7 +174,7 @@ fn across(axis: &[f64]) -> ([f64; 3], [f64; 3]) {
 /// c ↦ q c q̄ for a quaternion that need not be of length one.
 fn rotated(q: &[f64], c: [f64; 3]) -> [f64; 3] {
     let norm = q.iter().map(|x| x * x).sum::<f64>();
-    if q.len() != 4 || !(norm > 0.0) {
+    if q.len() != 4 || norm.is_nan() || norm <= 0.0 {
         return c;
     }
     let (w, x, y, z) = (q[0], q[1], q[2], q[3]);

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use carom_expr::{Dag, Expr};
-use carom_mech::*;
+use carom_mech::{Direction, *};
 use carom_run::*;
 
 fn stop_at(time: f64) -> Stop {
