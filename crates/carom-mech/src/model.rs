@@ -1,5 +1,5 @@
 //! A checked model. Holding a [`Model`] means: every name is resolved, every formula is an expression of
-//! coordinates, velocities, time, parameters and table inputs, and every value that [start] gives is a number. Start
+//! coordinates, velocities, time, parameters and table inputs, and every value that `[start]` gives is a number. Start
 //! values that it leaves open are `None`: the simulation sets free ones to 0 and computes driven and dependent ones.
 //!
 //! Definitions and formula inputs are already inserted; driven coordinates still appear as symbols here (their

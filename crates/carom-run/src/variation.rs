@@ -189,7 +189,7 @@ pub struct NotDifferentiable {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// A wall is touched with gap rate 0: nearby motions miss it or are reflected, [v] ~ √depth.
+    /// A wall is touched with gap rate 0: nearby motions miss it or are reflected, \[v\] ~ √depth.
     Graze,
     /// Several walls are hit at once: nearby motions hit them one after the other.
     SimultaneousImpacts,

@@ -142,7 +142,7 @@ pub enum Leave {
     Reached,
     /// The handler wanted it.
     Asked,
-    /// A linear block needs pivoting at this state: go on with a single [`super::Flow`].
+    /// A linear block needs pivoting at this state: go on with a single [`crate::Flow`].
     NeedsPivoting,
     /// The step is zero, far below rounding, or not a number.
     NotFinite,

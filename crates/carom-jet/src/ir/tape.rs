@@ -109,7 +109,7 @@ pub(crate) struct Block {
     pub names: Vec<String>,
 }
 
-/// A compiled [`System`]. Immutable; shared by any number of [`super::Flow`]s.
+/// A compiled [`System`]. Immutable; shared by any number of [`crate::Flow`]s.
 #[derive(Debug)]
 pub struct Tape {
     pub(crate) parameters: usize,

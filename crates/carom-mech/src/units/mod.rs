@@ -6,7 +6,7 @@
 //!
 //! A value with a unit is stored in coherent (SI) units: `"30 cm"` is 3/10, `"90 deg"` is π/2, both exact. An angle is a
 //! number: rad is 1. Names without a stated unit are unknown dimensions; formulas give linear equations for their
-//! exponents over the rationals ([`system`]), and only an equation that no assignment satisfies is a mistake.
+//! exponents over the rationals (`system`), and only an equation that no assignment satisfies is a mistake.
 
 mod dimension;
 mod display;
