@@ -1,11 +1,12 @@
 //! Null spaces of small dense matrices, and bases one can read.
 //!
 //! Rows are divided by their largest entry, columns by theirs, so that no unit decides about a rank; elimination uses
-//! complete pivoting. What is below [`NOTHING`] of the first pivot is zero: with exact data it is rounding.
+//! complete pivoting. What is below [`NOTHING`] of the first pivot is zero: with exact data it is rounding. An entry is only ever
+//! compared with what it was made of, and never with entries of other columns, whose unit may be another.
 
 /// A pivot below this is none.
 const NOTHING: f64 = 1e-9;
-/// An entry of a basis vector below this is zero.
+/// An entry of a basis vector below this part of what it was made of is zero.
 const NEGLIGIBLE: f64 = 1e-8;
 
 /// A basis of { x : M x = 0 }.
@@ -55,6 +56,9 @@ pub(super) fn null_space(rows: &[Vec<f64>], columns: usize) -> Vec<Vec<f64>> {
         for (k, &column) in pivots.iter().enumerate() {
             x[column] = -m[k][f] / m[k][column];
         }
+        // Here all columns have size 1: what is small is rounding.
+        let size = x.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        x.iter_mut().filter(|x| x.abs() <= NEGLIGIBLE * size).for_each(|x| *x = 0.0);
         x.iter_mut().zip(&scale).for_each(|(x, s)| *x /= s);
         x
     })
@@ -82,11 +86,13 @@ pub(super) fn restrict(basis: &[Vec<f64>], rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
         .filter(|row: &Vec<f64>| row.iter().any(|x| *x != 0.0))
         .collect();
     let combined = null_space(&products, k).into_iter().map(|c| {
-        let mut x = vec![0.0; basis.first().map_or(0, Vec::len)];
-        for (c, b) in c.iter().zip(basis) {
-            x.iter_mut().zip(b).for_each(|(x, b)| *x += c * b);
-        }
-        x
+        let entry = |j: usize| {
+            let (sum, size) = c.iter().zip(basis).fold((0.0, 0.0), |(sum, size): (f64, f64), (c, b)| {
+                (sum + c * b[j], size + (c * b[j]).abs())
+            });
+            if sum.abs() <= NEGLIGIBLE * size { 0.0 } else { sum }
+        };
+        (0..basis.first().map_or(0, Vec::len)).map(entry).collect()
     });
     reduced(combined.collect())
 }
@@ -94,14 +100,15 @@ pub(super) fn restrict(basis: &[Vec<f64>], rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
 /// The reduced echelon form: pivots 1, in the order of the columns.
 pub(super) fn reduced(mut basis: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let columns = basis.first().map_or(0, Vec::len);
-    let clean = |x: &mut Vec<f64>| {
+    for x in &mut basis {
         let size = x.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        x.iter_mut().filter(|x| x.abs() <= NEGLIGIBLE * size).for_each(|x| *x = 0.0);
         if size > 0.0 {
             x.iter_mut().for_each(|x| *x /= size);
         }
-    };
-    basis.iter_mut().for_each(clean);
+    }
+    // Per entry, the size of all terms it was made of: what is left when they cancel is rounding, and must not be taken for a
+    // vector of its own.
+    let mut made_of: Vec<Vec<f64>> = basis.iter().map(|x| x.iter().map(|x| x.abs()).collect()).collect();
     let mut done = 0;
     for column in 0..columns {
         let Some(best) =
@@ -109,20 +116,20 @@ pub(super) fn reduced(mut basis: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
         else {
             break;
         };
-        if basis[best][column].abs() <= NEGLIGIBLE {
+        if basis[best][column] == 0.0 {
             continue;
         }
         basis.swap(done, best);
-        let pivot = basis[done].clone();
-        for (i, x) in basis.iter_mut().enumerate() {
+        made_of.swap(done, best);
+        let (pivot, pivot_size) = (basis[done].clone(), made_of[done].clone());
+        for (i, (x, size)) in basis.iter_mut().zip(&mut made_of).enumerate() {
             if i != done && x[column] != 0.0 {
                 let factor = x[column] / pivot[column];
-                for (x, p) in x.iter_mut().zip(&pivot) {
-                    let size = x.abs() + (factor * p).abs();
-                    *x -= factor * p;
-                    // What is left of terms that cancel is rounding, and must not be taken for a vector of its own.
-                    if x.abs() <= NEGLIGIBLE * size {
-                        *x = 0.0;
+                for j in 0..columns {
+                    x[j] -= factor * pivot[j];
+                    size[j] += factor.abs() * pivot_size[j];
+                    if x[j].abs() <= NEGLIGIBLE * size[j] {
+                        x[j] = 0.0;
                     }
                 }
                 x[column] = 0.0;
@@ -132,7 +139,6 @@ pub(super) fn reduced(mut basis: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     }
     basis.truncate(done);
     for x in &mut basis {
-        clean(x);
         if let Some(pivot) = x.iter().copied().find(|x| *x != 0.0) {
             x.iter_mut().for_each(|x| *x /= pivot);
         }

@@ -290,7 +290,12 @@ impl<'m> Search<'m> {
     fn run(&mut self, dag: &mut Dag, found: &mut Invariants) {
         self.stand_on_rows(dag);
         let states = self.states(dag, false);
-        let rows: Vec<Vec<f64>> = states.iter().map(|at| self.row(at)).collect();
+        let mut rows: Vec<Vec<f64>> = states.iter().map(|at| self.row(at)).collect();
+        // Where products overflow nothing can be decided, and nothing is promised.
+        rows.retain(|row| row.iter().all(|x| x.is_finite()));
+        if rows.len() < self.used + 2 {
+            return;
+        }
         for (j, scale) in self.scale.iter_mut().enumerate() {
             let size = rows.iter().fold(0.0f64, |s, row| s.max(row[j].abs()));
             *scale = if size > 0.0 { size } else { 1.0 };
@@ -429,7 +434,7 @@ impl<'m> Search<'m> {
                 let g: Vec<f64> = values[..at.q.len()].iter().map(|v| v[k]).collect();
                 self.moved(at, &g, values[at.q.len()][k])
             });
-            all.push((Breaker::Row(row.name.clone()), lines.collect()));
+            all.push((Breaker::Row(row.name.clone()), self.decided(lines.collect())));
         }
         for (name, force) in &self.parts.forces {
             let values = numbers(dag, &mut self.on_rows, force);
@@ -438,9 +443,18 @@ impl<'m> Search<'m> {
                 let power: f64 = g.iter().zip(&at.v).map(|(g, v)| g * v).sum();
                 self.moved(at, &g, -power)
             });
-            all.push((Breaker::Force(name.clone()), lines.collect()));
+            all.push((Breaker::Force(name.clone()), self.decided(lines.collect())));
         }
         all
+    }
+
+    /// Conditions that are numbers; where there is none, or one that is no number, nothing is known to be conserved.
+    fn decided(&self, lines: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+        if !lines.is_empty() && lines.iter().flatten().all(|x| x.is_finite()) {
+            return lines;
+        }
+        let n = self.unknowns.len();
+        (0..n).map(|j| (0..n).map(|k| f64::from(u8::from(j == k))).collect()).collect()
     }
 
     /// What walls demand at impacts: n·ξ + φ_t τ = 0 on φ = 0, and τ = 0 where e < 1.
@@ -466,13 +480,7 @@ impl<'m> Search<'m> {
                 }
             }
             lines.retain(|line| line.iter().all(|x| x.is_finite()));
-            if lines.is_empty() {
-                // No state on the wall was found: nothing is known to survive it.
-                let identity = (0..self.unknowns.len())
-                    .map(|j| (0..self.unknowns.len()).map(|k| f64::from(u8::from(j == k))).collect());
-                lines.extend(identity);
-            }
-            all.push((Breaker::Wall(wall.name.clone()), lines));
+            all.push((Breaker::Wall(wall.name.clone()), self.decided(lines)));
         }
         all
     }

@@ -10,10 +10,19 @@ const PAIRS: usize = 12;
 /// A parameter and its value.
 pub(super) type Known = (Expr, f64);
 
-/// `x` as a formula of `parameters` whose value is `x` to rounding; the simplest is taken.
+/// Finite `x` as a formula of `parameters` whose value is `x` to rounding; the simplest is taken.
 pub(super) fn formula(dag: &mut Dag, x: f64, parameters: &[Known]) -> Expr {
     if x == 0.0 {
         return dag.zero();
+    }
+    if let Some(r) = small_rational(x, 4) {
+        return dag.number(r);
+    }
+    // A parameter as it is comes before a fraction that nobody would write: with m = 1.7 the number 1.7 is m, not 17/10.
+    for &(symbol, value) in parameters {
+        if (x.abs() - value.abs()).abs() <= CLOSE * x.abs() {
+            return if (x < 0.0) == (value < 0.0) { symbol } else { dag.neg(symbol) };
+        }
     }
     if let Some(r) = small_rational(x, 12) {
         return dag.number(r);

@@ -17,6 +17,10 @@ impl Search<'_> {
         let lead = theta.iter().copied().find(|x| *x != 0.0)?;
         let unit = if tau != 0.0 { -tau } else { lead };
         theta.iter_mut().for_each(|x| *x /= unit);
+        // Numbers beyond all doubles have no formula.
+        if theta.iter().any(|x| !x.is_finite()) {
+            return None;
+        }
         let parameters: Vec<(Expr, f64)> =
             self.mechanics.model.parameters.iter().map(|p| (p.symbol, p.value)).collect();
         let mut written: Vec<Expr> = theta.iter().map(|&x| recognise::formula(dag, x, &parameters)).collect();
@@ -28,7 +32,7 @@ impl Search<'_> {
             test.iter().all(|row| {
                 let terms = row.iter().zip(theta).map(|(x, y)| x * y);
                 let (sum, size) = terms.fold((0.0, 0.0), |(s, m): (f64, f64), x| (s + x, m + x.abs()));
-                sum.abs() <= HOLDS * size
+                size.is_finite() && sum.abs() <= HOLDS * size
             })
         };
         let written = if holds(&values) {
