@@ -1,6 +1,7 @@
 //! What the model conserves, with the symmetry it comes from and what breaks it; the Routh function when asked for.
 
-use super::builder::{Builder, clean};
+use super::builder::{Builder, clean, whole};
+use super::document::Formula;
 use carom_mech::invariants::{Breaker, Invariant};
 
 /// Symmetries and invariants.
@@ -12,7 +13,7 @@ pub fn invariants(pen: &mut Builder<'_>) {
     }
     let model = &pen.mechanics.model;
     pen.heading(1, "Invariants");
-    pen.say("A symmetry ‹q → q + εξ(q, t), t → t + ετ|q \\to q + \\varepsilon\\xi(q, t),\\ t \\to t + \\varepsilon\\tau› that changes ‹Ⓛ› by no more than ‹dF/dt|dF/dt› conserves ‹J = p·ξ − τⒺ − F|J = p\\cdot\\xi - \\tau Ⓔ - F› along smooth motion, if forces do no work on it and the rows allow it; an impact on a wall changes it by ‹#(n·ξ + @_t τ)|#(n\\cdot\\xi + @_t\\,\\tau)›. Symmetries with ‹ξ› of first degree in ‹q› and ‹t›, ‹τ› constant and ‹F› of second degree were searched for.");
+    pen.say("A symmetry ‹q → q + εξ(q, t), t → t + ετ|q \\to q + \\varepsilon\\xi(q, t),\\ t \\to t + \\varepsilon\\tau› that changes ‹Ⓛ› by no more than ‹dF/dt|dF/dt› conserves ‹J = p·ξ − τⒺ − F|J = p\\cdot\\xi - \\tau Ⓔ - F› along smooth motion, if forces do no work on it and the rows allow it; an impact on a wall changes it by ‹#(n·ξ + @_t τ)|#(n\\cdot\\xi + @_t\\,\\tau)›. Symmetries with ‹ξ|\\xi› of first degree in ‹q› and ‹t›, ‹τ|\\tau› constant and ‹F› of second degree were searched for.");
     if !found.cyclic.is_empty() {
         let names: Vec<String> =
             found.cyclic.iter().map(|&i| format!("`{}`", clean(&model.coordinates[i].name))).collect();
@@ -20,7 +21,7 @@ pub fn invariants(pen: &mut Builder<'_>) {
     }
     for invariant in &found.list {
         pen.say(&format!("{}, {}:", capital(&invariant.name), holds(invariant)));
-        pen.equals(pen.pair("J"), invariant.expr);
+        quantity(pen, invariant);
     }
     for invariant in &found.broken {
         pen.say(&format!(
@@ -28,8 +29,32 @@ pub fn invariants(pen: &mut Builder<'_>) {
             clean(&invariant.name),
             breakers(invariant)
         ));
-        pen.equals(pen.pair("J"), invariant.expr);
+        quantity(pen, invariant);
     }
+}
+
+/// J by the energy and the momenta, which the report has already said, and written out where that is short.
+fn quantity(pen: &mut Builder<'_>, invariant: &Invariant) {
+    const WIDEST: usize = 90;
+    let mechanics = pen.mechanics;
+    let zero = pen.dag.zero();
+    let j = pen.pair("J");
+    if invariant.expr == mechanics.hamiltonian {
+        return pen.equations(vec![whole(j, "=", pen.pair("Ⓔ"))]);
+    }
+    if invariant.time_shift != zero {
+        return pen.equals(j, invariant.expr);
+    }
+    let mut terms = vec![pen.dag.neg(invariant.gauge)];
+    for (&i, &xi) in mechanics.free.iter().zip(&invariant.direction) {
+        terms.push(pen.dag.mul(xi, mechanics.model.coordinates[i].momentum));
+    }
+    let by_momenta = pen.dag.sum(&terms);
+    let mut list = pen.equation(j, "=", by_momenta);
+    if by_momenta != invariant.expr && pen.formula(invariant.expr).width <= WIDEST {
+        list.extend(pen.equation(Formula::default(), "=", invariant.expr));
+    }
+    pen.equations(list);
 }
 
 /// The Routh function, or why there is none.

@@ -97,7 +97,7 @@ fn sections(track: &Track<'_>, formula: Expr, of: [Option<Symbol>; 3], bounds: &
             heights = whole_levels(&found);
         }
     }
-    found.into_iter().flat_map(|curve| within(curve, heights)).collect()
+    found.into_iter().flat_map(|curve| within(curve, heights, &mut value)).collect()
 }
 
 /// Where a bowl ends: beyond the levels that are closed curves, those cut by the sides of the box are corners that nobody
@@ -117,17 +117,33 @@ fn whole_levels(levels: &[Curve]) -> (f64, f64) {
     (if below { least } else { f64::NEG_INFINITY }, if above { greatest } else { f64::INFINITY })
 }
 
-/// The parts of a curve between two heights.
-fn within(curve: Curve, (low, high): (f64, f64)) -> Vec<Curve> {
+/// The parts between two heights of a curve on which `value` vanishes.
+fn within(curve: Curve, (low, high): (f64, f64), value: &mut impl FnMut([f64; 3]) -> f64) -> Vec<Curve> {
     let inside = |p: &[f64; 3]| (low..=high).contains(&p[2]);
     if curve.iter().all(inside) {
         return vec![curve];
     }
-    // Where an edge of the curve leaves the range, it ends at the height itself.
-    let cut = |p: [f64; 3], q: [f64; 3]| {
+    // Where an edge of the curve leaves the range, it ends at the height itself, and on the surface: an edge is a chord.
+    let mut cut = |p: [f64; 3], q: [f64; 3]| {
         let z = if p[2].max(q[2]) > high { high } else { low };
-        let part = (z - p[2]) / (q[2] - p[2]);
-        [p[0] + part * (q[0] - p[0]), p[1] + part * (q[1] - p[1]), z]
+        let at = |part: f64| [p[0] + part * (q[0] - p[0]), p[1] + part * (q[1] - p[1]), z];
+        let mut part = (z - p[2]) / (q[2] - p[2]);
+        let (mut a, mut b) = ((0.0, value(at(0.0))), (1.0, value(at(1.0))));
+        if a.1 * b.1 < 0.0 {
+            for _ in 0..40 {
+                let here = value(at(part));
+                if here == 0.0 {
+                    break;
+                }
+                if here * a.1 > 0.0 {
+                    a = (part, here)
+                } else {
+                    b = (part, here)
+                }
+                part = 0.5 * (a.0 + b.0);
+            }
+        }
+        at(part)
     };
     let (mut parts, mut part) = (Vec::new(), Curve::new());
     for (i, p) in curve.iter().enumerate() {
@@ -169,9 +185,19 @@ mod tests {
     #[test]
     fn a_curve_is_cut_at_the_height_itself() {
         let valley = vec![[0.0, 0.0, 2.0], [1.0, 0.0, 0.0], [2.0, 0.0, 2.0]];
+        let mut value = |p: [f64; 3]| p[2] - 2.0 * (p[0] - 1.0).abs();
         assert_eq!(
-            within(valley, (f64::NEG_INFINITY, 1.0)),
+            within(valley, (f64::NEG_INFINITY, 1.0), &mut value),
             [[[0.5, 0.0, 1.0], [1.0, 0.0, 0.0], [1.5, 0.0, 1.0]]]
         );
+    }
+
+    #[test]
+    fn the_end_of_a_curve_lies_on_the_surface_and_not_on_the_chord() {
+        // z = x², by chords from one whole x to the next: the chord is at height 2 where x = 4/3.
+        let parabola: Curve = (0..4).map(|i| [f64::from(i), 0.0, f64::from(i * i)]).collect();
+        let parts = within(parabola, (f64::NEG_INFINITY, 2.0), &mut |p| p[2] - p[0] * p[0]);
+        let end = parts[0].last().unwrap();
+        assert!(parts.len() == 1 && (end[0] - 2f64.sqrt()).abs() < 1e-11 && end[2] == 2.0, "{parts:?}");
     }
 }
