@@ -117,7 +117,19 @@ impl Factor {
         if self.without_pivoting(block, &value) {
             return Ok(());
         }
-        self.fill(block, &value);
+        self.kind = FactorKind::Pivoted;
+        self.fill_both_halves(block, &value);
+        if !self.diagonal_first() {
+            self.fill_both_halves(block, &value);
+            self.firmness = 0.0;
+            self.lu()?;
+        }
+        self.gather_exchanges();
+        Ok(())
+    }
+
+    fn fill_both_halves(&mut self, block: &Block, value: &impl Fn(Value) -> f64) {
+        self.fill(block, value);
         if block.symmetric {
             for i in 0..self.n {
                 for j in 0..i {
@@ -125,11 +137,48 @@ impl Factor {
                 }
             }
         }
-        self.kind = FactorKind::Pivoted;
-        self.firmness = 0.0;
-        self.lu()?;
-        self.gather_exchanges();
-        Ok(())
+    }
+
+    /// LU of [[D, Aᵀ], [B, 0]] with a diagonal D, in the order of the rows: what remains for the constraint rows is −B D⁻¹ Aᵀ
+    /// (A H_pp Aᵀ of a Hamiltonian), whose pivots are compared with what they were computed from, so that no unit chooses
+    /// them. False for other matrices, or when a pivot is doubtful.
+    fn diagonal_first(&mut self) -> bool {
+        let n = self.n;
+        let loose = &self.loose;
+        let first = loose.iter().position(|x| *x).unwrap_or(n);
+        let diagonal = |i: usize, j: usize| self.a[i * n + j] == 0.0 || i == j;
+        let constraint_rows = loose[first..].iter().all(|x| *x) && first < n;
+        if !constraint_rows || !(0..first).all(|i| (0..first).all(|j| diagonal(i, j))) {
+            return false;
+        }
+        self.firmness = 1.0;
+        for k in 0..n {
+            self.order[k] = k;
+            let (top, bottom) = self.a.split_at_mut((k + 1) * n);
+            let pivot_row = &mut top[k * n..];
+            let pivot = pivot_row[k];
+            // `scratch` sums what the pivots of constraint rows are computed from.
+            let size = if k < first { pivot.abs() } else { self.scratch[k] };
+            if pivot == 0.0 || !healthy(pivot, size) {
+                return false;
+            }
+            if k >= first {
+                self.firmness = firm(self.firmness, pivot, size);
+            }
+            pivot_row[k] = 1.0 / pivot;
+            for (i, row) in (k + 1..n).zip(bottom.chunks_exact_mut(n)) {
+                if k == 0 {
+                    self.scratch[i] = 0.0;
+                }
+                let l = row[k] * pivot_row[k];
+                row[k] = l;
+                if l != 0.0 {
+                    (k + 1..n).for_each(|j| row[j] -= l * pivot_row[j]);
+                    self.scratch[i] += (l * pivot_row[i]).abs();
+                }
+            }
+        }
+        true
     }
 
     /// The least part of a constraint row that was left as its pivot; 1 without such rows.
