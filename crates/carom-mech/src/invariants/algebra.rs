@@ -125,11 +125,11 @@ pub(super) fn reduced(mut basis: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
         for (i, (x, size)) in basis.iter_mut().zip(&mut made_of).enumerate() {
             if i != done && x[column] != 0.0 {
                 let factor = x[column] / pivot[column];
-                for j in 0..columns {
-                    x[j] -= factor * pivot[j];
-                    size[j] += factor.abs() * pivot_size[j];
-                    if x[j].abs() <= NEGLIGIBLE * size[j] {
-                        x[j] = 0.0;
+                for ((x, size), (p, s)) in x.iter_mut().zip(size).zip(pivot.iter().zip(&pivot_size)) {
+                    *x -= factor * p;
+                    *size += factor.abs() * s;
+                    if x.abs() <= NEGLIGIBLE * *size {
+                        *x = 0.0;
                     }
                 }
                 x[column] = 0.0;
