@@ -291,7 +291,8 @@ struct Kept {
 /// Solves 0 ≤ λ ⊥ N λ + q ≥ 0, for numbers that are exact; `None` when it has no solution.
 ///
 /// ```
-/// use carom_run::{lcp::complementary, linear::Matrix};
+/// use carom_jet::dense::Matrix;
+/// use carom_run::lcp::complementary;
 /// // Two walls pushing on the same body; the second is already opening.
 /// let n = Matrix { rows: 2, columns: 2, entries: vec![2.0, 1.0, 1.0, 2.0] };
 /// let impulses = complementary(&n, &[-2.0, 3.0]).unwrap();

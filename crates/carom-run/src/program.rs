@@ -206,7 +206,9 @@ impl Program {
     /// # use carom_mech::{Draft, derive};
     /// # use carom_run::{Arithmetic, Instructions, Level, Options, Program, simulate};
     /// # let (model, _) = Draft::parse(
-    /// #     "coordinates = [\"x\"]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[start]\nx = 1", "model.toml",
+    /// #     "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n\
+    /// #      [start]\nposition = { x = 1 }\n",
+    /// #     "model.toml",
     /// # ).0.check().unwrap();
     /// # let mechanics = derive(model).unwrap();
     /// let mut program = Program::compile(&mechanics).unwrap();
