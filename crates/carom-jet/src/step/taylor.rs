@@ -45,7 +45,8 @@ impl Taylor {
         let tolerance = tolerance.clamp(1e-16, 1e-2);
         let left_out = (tolerance * MARGIN).max(FLOOR);
         let order = 4.0 * ((LEAST - GROWTH * left_out.max(f64::EPSILON).ln()) / 4.0).round();
-        Taylor { tolerance, order: order as usize, factor: left_out.powf(1.0 / (order + 1.0)) }
+        let order = order as usize;
+        Taylor { tolerance, order, factor: nth_root(order + 1, left_out) }
     }
 
     /// The step that keeps the truncation error of state and watched functions at the tolerance, in units of the series;
@@ -368,9 +369,33 @@ pub(crate) fn root(n: usize, c: f64) -> f64 {
     if c < f64::INFINITY { value } else { f64::NAN }
 }
 
+/// c^(1/n) for 0 < c ≤ 1 by Newton's method: the same bits whatever mathematical library a platform has.
+fn nth_root(n: usize, c: f64) -> f64 {
+    let mut x = 1.0 / root(n, c);
+    // From 3e-3 to rounding; the error is squared and grows by n/2 in each round.
+    for _ in 0..5 {
+        let power = (1..n).fold(1.0, |power, _| power * x);
+        x -= (x - c / power) / n as f64;
+    }
+    x
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_root_of_a_tolerance_is_that_of_the_library_to_rounding() {
+        for n in [9, 13, 17, 21, 25] {
+            for c in [f64::EPSILON / 4.0, 1e-12, 1e-4, 0.5] {
+                let (ours, wanted) = (nth_root(n, c), c.powf(1.0 / n as f64));
+                assert!(
+                    (ours - wanted).abs() <= 4.0 * f64::EPSILON * wanted,
+                    "{n}, {c:e}: {ours} and {wanted}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn the_quick_radius_is_the_radius() {
