@@ -5,7 +5,7 @@
 
 use crate::dag::{Constant, Dag, Expr, Function, Node};
 use crate::number::Rational;
-use crate::parts::{self, Parts};
+use crate::parts::{self, ProductParts};
 
 impl Dag {
     // ---- sums --------------------------------------------------------------------------------------------
@@ -362,7 +362,7 @@ impl Dag {
     /// assert_eq!(dag.monomials(Rational::ONE, &[root, root]), x);
     /// ```
     pub fn monomials(&mut self, coefficient: Rational, powers: &[(Expr, Rational)]) -> Expr {
-        let mut parts = Parts::new(coefficient, powers.len());
+        let mut parts = ProductParts::new(coefficient, powers.len());
         for &(base, exponent) in powers {
             self.open_factor(base, exponent, &mut parts);
         }
@@ -407,7 +407,7 @@ impl Dag {
     }
 
     /// A double and a power of two that make a double together are one.
-    fn absorb_power_of_two(&mut self, parts: &mut Parts) -> bool {
+    fn absorb_power_of_two(&mut self, parts: &mut ProductParts) -> bool {
         let two = Node::Number(Rational::integer(2));
         if parts.float == 1.0 {
             return false;
@@ -424,7 +424,7 @@ impl Dag {
     }
 
     /// Multiplies by `base^exponent`, opening numbers and products where that is an identity.
-    fn open_factor(&mut self, base: Expr, exponent: Rational, parts: &mut Parts) {
+    fn open_factor(&mut self, base: Expr, exponent: Rational, parts: &mut ProductParts) {
         let mut next = Some((base, exponent));
         while let Some((base, exponent)) = next {
             self.open_one(base, exponent, parts);
@@ -432,7 +432,7 @@ impl Dag {
         }
     }
 
-    fn open_one(&mut self, base: Expr, exponent: Rational, parts: &mut Parts) {
+    fn open_one(&mut self, base: Expr, exponent: Rational, parts: &mut ProductParts) {
         if exponent.is_zero() {
             return;
         }

@@ -118,34 +118,44 @@ impl Dag {
             return self.add(a, b);
         }
         let mut summands = Vec::new();
-        for (i, &(base, exponent)) in factors.iter().enumerate() {
+        for (i, &(base, _)) in factors.iter().enumerate() {
             let Some(Some(inner)) = self.known_derivative(base, x) else { continue };
-            if self.is_zero(inner) {
-                continue;
+            if !self.is_zero(inner) {
+                summands.push(self.factor_slope(c, factors, i, inner));
             }
-            // (b^n)′ = n b^(n−1) b′. The factor n and the exponent −1 are factors of their own, so that
-            // numbers too large to be exact are handled where products are built.
-            let mut powers: Vec<(Expr, Rational)> = factors.to_vec();
-            match exponent.subtract(Rational::ONE) {
-                Some(less) => powers[i].1 = less,
-                None => powers.push((base, Rational::MINUS_ONE)),
-            }
-            powers.push((inner, Rational::ONE));
-            let k = match c.multiply(exponent) {
-                Some(k) => k,
-                None => {
-                    let n = self.number(exponent);
-                    powers.push((n, Rational::ONE));
-                    c
-                }
-            };
-            summands.push(self.monomials(k, &powers));
         }
         self.sum(&summands)
     }
 
+    /// c Π b^n with factor i differentiated, times `inner`: (b^n)′ = n b^(n−1) b′. The factor n and the exponent −1 are factors
+    /// of their own, so that numbers too large to be exact are handled where products are built.
+    pub(crate) fn factor_slope(
+        &mut self,
+        c: Rational,
+        factors: &[(Expr, Rational)],
+        i: usize,
+        inner: Expr,
+    ) -> Expr {
+        let (base, exponent) = factors[i];
+        let mut powers: Vec<(Expr, Rational)> = factors.to_vec();
+        match exponent.subtract(Rational::ONE) {
+            Some(less) => powers[i].1 = less,
+            None => powers.push((base, Rational::MINUS_ONE)),
+        }
+        powers.push((inner, Rational::ONE));
+        let k = match c.multiply(exponent) {
+            Some(k) => k,
+            None => {
+                let n = self.number(exponent);
+                powers.push((n, Rational::ONE));
+                c
+            }
+        };
+        self.monomials(k, &powers)
+    }
+
     /// ∂f/∂(argument i), with `value` = f(args).
-    fn partial(&mut self, f: Function, args: &[Expr], i: usize, value: Expr) -> Expr {
+    pub(crate) fn partial(&mut self, f: Function, args: &[Expr], i: usize, value: Expr) -> Expr {
         use Function::*;
         let u = args[0];
         let one = self.one();

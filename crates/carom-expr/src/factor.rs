@@ -25,7 +25,7 @@ pub(crate) struct Split {
 
 /// Writes `p`, common factors pulled out where that is shorter.
 pub(crate) fn write(dag: &mut Dag, work: &mut Work, p: &Polynomial) -> Expr {
-    let mut writer = Writer::new(dag, work, p);
+    let mut writer = FactorWriter::new(dag, work, p);
     let terms = std::mem::take(&mut writer.terms);
     let (common, inner) = divide_common(&terms);
     let grouped = writer.group(inner);
@@ -61,7 +61,7 @@ pub(crate) fn flat_length(dag: &Dag, p: &Polynomial) -> u64 {
 /// Splits `p` for use as a factor: everything common leaves the sum, whether or not that is shorter. The sign leaves
 /// when every term is negative or, with `oriented`, when the first is.
 pub(crate) fn split(dag: &mut Dag, work: &mut Work, p: &Polynomial, oriented: bool) -> Split {
-    let mut writer = Writer::new(dag, work, p);
+    let mut writer = FactorWriter::new(dag, work, p);
     let terms = std::mem::take(&mut writer.terms);
     let (common, inner) = divide_common(&terms);
     let (coefficient, inner) = divide_content(&inner, !oriented);
@@ -71,7 +71,7 @@ pub(crate) fn split(dag: &mut Dag, work: &mut Work, p: &Polynomial, oriented: bo
     Split { coefficient, content, sum }
 }
 
-struct Writer<'a> {
+struct FactorWriter<'a> {
     dag: &'a mut Dag,
     work: &'a mut Work,
     local: Local,
@@ -80,13 +80,13 @@ struct Writer<'a> {
 
 /// A set of terms that differ in one factor: the hash of the common rest, the term, the factor's place in it
 /// (`WHOLE`: the term is the rest itself).
-type Entry = (u64, u32, u32);
+type CommonRest = (u64, u32, u32);
 const WHOLE: u32 = u32::MAX;
 
-impl Writer<'_> {
-    fn new<'a>(dag: &'a mut Dag, work: &'a mut Work, p: &Polynomial) -> Writer<'a> {
+impl FactorWriter<'_> {
+    fn new<'a>(dag: &'a mut Dag, work: &'a mut Work, p: &Polynomial) -> FactorWriter<'a> {
         let (local, terms) = Local::of(dag, p);
-        Writer { dag, work, local, terms }
+        FactorWriter { dag, work, local, terms }
     }
 
     fn monomial_length(&self, m: &[(u32, i32)]) -> u64 {
@@ -158,7 +158,7 @@ impl Writer<'_> {
         starts.push(parts.len());
         let rest_length =
             |i: u32, at: u32| rest_length(&parts[starts[i as usize]..starts[i as usize + 1]], at);
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<CommonRest> = Vec::new();
         for (i, (m, _)) in terms.iter().enumerate() {
             let whole = m.iter().fold(0_u64, |sum, &f| sum.wrapping_add(factor_hash(f)));
             if !m.is_empty() {

@@ -22,6 +22,7 @@ mod parts;
 mod polynomial;
 mod print;
 mod random;
+mod reverse;
 mod scale;
 mod simplify;
 mod solve;
@@ -36,9 +37,10 @@ pub use number::Rational;
 pub use parse::{Name, Problem, Span, parse};
 pub use print::{Code, Language, Printer, Style, Term};
 pub use random::{Random, splitmix64};
+pub use reverse::Pullback;
 pub use scale::{Scaled, scale_of_function};
 pub use suggest::nearest;
-pub use syntax::{Form, Syntax, Written, names_in};
+pub use syntax::{Syntax, SyntaxNode, Written, names_in};
 
 /// A map whose behaviour is the same in every run. Its iteration order is never used for results.
 pub type FastMap<K, V> = rustc_hash::FxHashMap<K, V>;

@@ -7,7 +7,7 @@ use crate::dag::Expr;
 use crate::number::Rational;
 
 /// What has been multiplied so far.
-pub(crate) struct Parts {
+pub(crate) struct ProductParts {
     pub exact: Rational,
     pub float: f64,
     pub shift: i64,
@@ -16,10 +16,10 @@ pub(crate) struct Parts {
     pub pending: Vec<(Expr, Rational)>,
 }
 
-impl Parts {
+impl ProductParts {
     /// Nothing but a number.
-    pub fn new(exact: Rational, room: usize) -> Parts {
-        Parts { exact, float: 1.0, shift: 0, factors: Vec::with_capacity(room), pending: Vec::new() }
+    pub fn new(exact: Rational, room: usize) -> ProductParts {
+        ProductParts { exact, float: 1.0, shift: 0, factors: Vec::with_capacity(room), pending: Vec::new() }
     }
 
     /// Multiplies by an exact number.
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn numbers_beyond_the_range_of_doubles_do_not_depend_on_their_order() {
         let product = |numbers: &[f64]| {
-            let mut parts = Parts::new(Rational::ONE, 0);
+            let mut parts = ProductParts::new(Rational::ONE, 0);
             numbers.iter().for_each(|x| assert!(parts.multiply_float(*x)));
             (parts.float, parts.shift)
         };

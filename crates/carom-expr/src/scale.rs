@@ -20,6 +20,11 @@ pub struct Scaled {
 }
 
 impl Scaled {
+    /// The rounding of a formula, as a part of its scale: what is smaller is zero.
+    pub const ROUNDING: f64 = 16.0 * f64::EPSILON;
+    /// People type nine digits: a start that misses its rows by less than this part of their scale is projected silently.
+    pub const TYPED: f64 = 1e-9;
+
     /// A number that is known to rounding.
     pub fn known(value: f64) -> Scaled {
         Scaled { value, scale: value.abs() }

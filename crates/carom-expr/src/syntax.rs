@@ -21,14 +21,14 @@ pub struct Syntax {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Written {
     /// What it is.
-    pub form: Form,
+    pub form: SyntaxNode,
     /// Where it stands.
     pub span: Span,
 }
 
 /// What a piece of a formula is; numbers are indices of nodes.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Form {
+pub enum SyntaxNode {
     /// `12`; without value when it does not fit an exact number.
     Number(Option<Rational>),
     /// A name and how many primes follow it.
@@ -57,9 +57,9 @@ impl Syntax {
     /// Reads a formula.
     ///
     /// ```
-    /// use carom_expr::{Form, Syntax};
+    /// use carom_expr::{SyntaxNode, Syntax};
     /// let tree = Syntax::read("m*g*y - k*x'^2").unwrap();
-    /// let Form::Sum(terms) = &tree.root().form else { panic!() };
+    /// let SyntaxNode::Sum(terms) = &tree.root().form else { panic!() };
     /// assert!(terms[1].0, "the second one is subtracted");
     /// let span = tree.nodes[terms[1].1].span;
     /// assert_eq!((span.start, span.end), (8, 14));
@@ -70,7 +70,7 @@ impl Syntax {
         if !problems.is_empty() || tokens.is_empty() {
             return None;
         }
-        let mut reader = Reader { text, tokens, next: 0, nodes: Vec::new(), depth: 0 };
+        let mut reader = SyntaxReader { text, tokens, next: 0, nodes: Vec::new(), depth: 0 };
         reader.sum()?;
         (reader.next == reader.tokens.len()).then_some(Syntax { nodes: reader.nodes })
     }
@@ -83,7 +83,7 @@ impl Syntax {
     /// Does it consist of numbers alone, `pi` among them?
     pub fn is_constant(&self) -> bool {
         self.nodes.iter().all(|n| match &n.form {
-            Form::Name { text, .. } => matches!(text.as_str(), "pi" | "π"),
+            SyntaxNode::Name { text, .. } => matches!(text.as_str(), "pi" | "π"),
             _ => true,
         })
     }
@@ -110,7 +110,7 @@ fn bare(text: &str) -> &str {
     text.trim_end_matches(|c| !crate::lex::continues_name(c))
 }
 
-struct Reader<'a> {
+struct SyntaxReader<'a> {
     text: &'a str,
     tokens: Vec<Token>,
     next: usize,
@@ -118,7 +118,7 @@ struct Reader<'a> {
     depth: usize,
 }
 
-impl Reader<'_> {
+impl SyntaxReader<'_> {
     fn peek(&self) -> Option<Kind> {
         self.tokens.get(self.next).map(|t| t.kind)
     }
@@ -128,7 +128,7 @@ impl Reader<'_> {
         self.tokens.get(self.next - 1).copied()
     }
 
-    fn push(&mut self, form: Form, start: usize) -> usize {
+    fn push(&mut self, form: SyntaxNode, start: usize) -> usize {
         let end = self.tokens[self.next - 1].span.end;
         self.nodes.push(Written { form, span: Span { start, end } });
         self.nodes.len() - 1
@@ -150,7 +150,7 @@ impl Reader<'_> {
             terms.push((kind == Kind::Minus, self.product()?));
         }
         self.depth -= 1;
-        Some(if terms.len() == 1 { terms[0].1 } else { self.push(Form::Sum(terms), start) })
+        Some(if terms.len() == 1 { terms[0].1 } else { self.push(SyntaxNode::Sum(terms), start) })
     }
 
     fn product(&mut self) -> Option<usize> {
@@ -163,13 +163,13 @@ impl Reader<'_> {
             let minus = self.signs();
             let mut factor = self.power()?;
             if minus {
-                factor = self.push(Form::Negative(factor), from);
+                factor = self.push(SyntaxNode::Negative(factor), from);
             }
             factors.push((kind == Kind::Divide, factor));
         }
         let product =
-            if factors.len() == 1 { factors[0].1 } else { self.push(Form::Product(factors), start) };
-        Some(if negative { self.push(Form::Negative(product), start) } else { product })
+            if factors.len() == 1 { factors[0].1 } else { self.push(SyntaxNode::Product(factors), start) };
+        Some(if negative { self.push(SyntaxNode::Negative(product), start) } else { product })
     }
 
     /// Signs before a factor: is it negative?
@@ -195,9 +195,9 @@ impl Reader<'_> {
             let minus = self.signs();
             let mut exponent = self.power()?;
             if minus {
-                exponent = self.push(Form::Negative(exponent), from);
+                exponent = self.push(SyntaxNode::Negative(exponent), from);
             }
-            self.push(Form::Power(base, exponent), start)
+            self.push(SyntaxNode::Power(base, exponent), start)
         } else {
             base
         };
@@ -210,11 +210,11 @@ impl Reader<'_> {
         let start = token.span.start;
         let text = &self.text[start..token.span.end];
         match token.kind {
-            Kind::Number => Some(self.push(Form::Number(Rational::parse(text)), start)),
+            Kind::Number => Some(self.push(SyntaxNode::Number(Rational::parse(text)), start)),
             Kind::Name { primes } => {
                 let text = bare(text).to_owned();
                 if self.peek() != Some(Kind::Open) {
-                    return Some(self.push(Form::Name { text, primes }, start));
+                    return Some(self.push(SyntaxNode::Name { text, primes }, start));
                 }
                 self.next += 1;
                 let mut arguments = vec![self.sum()?];
@@ -222,7 +222,8 @@ impl Reader<'_> {
                     self.next += 1;
                     arguments.push(self.sum()?);
                 }
-                (self.take()?.kind == Kind::Close).then(|| self.push(Form::Call(text, arguments), start))
+                (self.take()?.kind == Kind::Close)
+                    .then(|| self.push(SyntaxNode::Call(text, arguments), start))
             }
             Kind::Open => {
                 let inside = self.sum()?;
@@ -249,20 +250,20 @@ mod tests {
         let mut values: Vec<f64> = Vec::new();
         for node in &tree.nodes {
             let v = match &node.form {
-                Form::Number(n) => n.map_or(f64::NAN, Rational::to_f64),
-                Form::Name { text, .. } if text == "pi" => std::f64::consts::PI,
-                Form::Name { text, primes } => 1.3 * text.len() as f64 + f64::from(*primes) + 0.1,
-                Form::Sum(terms) => {
+                SyntaxNode::Number(n) => n.map_or(f64::NAN, Rational::to_f64),
+                SyntaxNode::Name { text, .. } if text == "pi" => std::f64::consts::PI,
+                SyntaxNode::Name { text, primes } => 1.3 * text.len() as f64 + f64::from(*primes) + 0.1,
+                SyntaxNode::Sum(terms) => {
                     terms.iter().map(|&(minus, i)| if minus { -values[i] } else { values[i] }).sum()
                 }
-                Form::Product(factors) => factors
+                SyntaxNode::Product(factors) => factors
                     .iter()
                     .map(|&(divides, i)| if divides { 1.0 / values[i] } else { values[i] })
                     .product(),
-                Form::Negative(i) => -values[*i],
-                Form::Power(a, b) => values[*a].powf(values[*b]),
-                Form::Call(name, list) if name == "sqrt" => values[list[0]].sqrt(),
-                Form::Call(name, list) => {
+                SyntaxNode::Negative(i) => -values[*i],
+                SyntaxNode::Power(a, b) => values[*a].powf(values[*b]),
+                SyntaxNode::Call(name, list) if name == "sqrt" => values[list[0]].sqrt(),
+                SyntaxNode::Call(name, list) => {
                     let f = crate::Function::ALL.into_iter().find(|f| f.name() == name).unwrap();
                     evaluate_function(f, values[list[0]], list.get(1).map_or(0.0, |&i| values[i]))
                 }

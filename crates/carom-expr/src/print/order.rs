@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 /// What an expression depends on, from what barely changes to what changes most.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Class {
+enum Dependence {
     Number,
     Parameter,
     Variable,
@@ -20,7 +20,7 @@ enum Class {
 /// For every subexpression seen so far: the class of its liveliest symbol, and its earliest symbol.
 #[derive(Clone, Default)]
 pub(super) struct Ranks {
-    of: HashMap<Expr, (Class, u32)>,
+    of: HashMap<Expr, (Dependence, u32)>,
 }
 
 impl Ranks {
@@ -37,7 +37,7 @@ impl Ranks {
         }
         new.sort_unstable();
         for e in new {
-            let mut rank = (Class::Number, u32::MAX);
+            let mut rank = (Dependence::Number, u32::MAX);
             match dag.node(e) {
                 Node::Symbol(s) => rank = (class(dag, dag.symbol_name(*s)), s.0),
                 _ => dag.for_each_child(e, |child| {
@@ -50,18 +50,18 @@ impl Ranks {
     }
 }
 
-fn class(dag: &Dag, name: &str) -> Class {
+fn class(dag: &Dag, name: &str) -> Dependence {
     if name.ends_with("''") {
-        Class::SecondRate
+        Dependence::SecondRate
     } else if name.ends_with('\'') {
-        Class::Rate
+        Dependence::Rate
     } else if name == "t"
         || dag.find_symbol(&format!("{name}'")).is_some()
         || name.strip_prefix("p_").is_some_and(|q| dag.find_symbol(q).is_some())
     {
-        Class::Variable
+        Dependence::Variable
     } else {
-        Class::Parameter
+        Dependence::Parameter
     }
 }
 
@@ -72,10 +72,10 @@ pub(super) fn factors(dag: &Dag, ranks: &Ranks, factors: &[(Expr, Rational)]) ->
         let sum = u8::from(!matches!(dag.node(e), Node::Symbol(_)));
         match (dag.node(e), class) {
             (Node::Number(_) | Node::Float(_) | Node::Constant(_), _) => (0, 0, 0),
-            (Node::Symbol(_) | Node::Sum(..), Class::Number | Class::Parameter) => (1, first, sum),
-            (Node::Symbol(_), Class::Variable) => (2, first, 0),
-            (Node::Symbol(_), Class::Rate) => (3, first, 0),
-            (Node::Symbol(_), Class::SecondRate) => (4, first, 0),
+            (Node::Symbol(_) | Node::Sum(..), Dependence::Number | Dependence::Parameter) => (1, first, sum),
+            (Node::Symbol(_), Dependence::Variable) => (2, first, 0),
+            (Node::Symbol(_), Dependence::Rate) => (3, first, 0),
+            (Node::Symbol(_), Dependence::SecondRate) => (4, first, 0),
             (Node::Sum(..), _) => (5, 0, 0),
             (Node::Product(..) | Node::Power(..), _) => (6, 0, 0),
             (Node::Function(..), _) => (7, 0, 0),
@@ -130,8 +130,8 @@ fn degree(dag: &Dag, ranks: &Ranks, term: Expr) -> [Rational; 2] {
         let class = ranks.of[&base].0;
         // A sum or function of rates counts once: what matters is that rates are in it.
         let at = match class {
-            Class::SecondRate => 0,
-            Class::Rate => 1,
+            Dependence::SecondRate => 0,
+            Dependence::Rate => 1,
             _ => return,
         };
         degree[at] = degree[at].add(exponent).unwrap_or(degree[at]);
