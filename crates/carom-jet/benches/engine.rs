@@ -8,7 +8,7 @@ mod systems;
 use carom_expr::Dag;
 use carom_jet::{
     Arithmetic, BatchAudit, Ensemble, Extent, Flow, Handler, Instructions, LaneStart, LaneStep, Leave, Level,
-    Monitors, Remainder, System, Tape, Taylor, Time, Verdict, horner,
+    Monitors, Remainder, StepVerdict, System, Tape, Taylor, Time, horner,
 };
 use std::time::Instant;
 
@@ -133,7 +133,7 @@ struct Sweep {
 }
 
 impl Handler for Sweep {
-    fn board(&mut self, lane: usize, start: &mut LaneStart) -> bool {
+    fn next(&mut self, lane: usize, start: &mut LaneStart) -> bool {
         if self.next == self.count {
             return false;
         }
@@ -158,13 +158,13 @@ impl Handler for Sweep {
         self.touching[lane] = false;
         true
     }
-    fn attend(&mut self, lane: usize, step: &mut LaneStep<'_>) -> Verdict {
+    fn attend(&mut self, lane: usize, step: &mut LaneStep<'_>) -> StepVerdict {
         step.watched(0, &mut self.gap);
         let root = hit(&self.gap, step.size, self.touching[lane]);
         self.touching[lane] = root.is_some();
         // The step after an impact starts at a zero of the gap and is looked at as well.
         step.audit.sides.fill(if root.is_some() { 0.0 } else { 1.0 });
-        let Some(h) = root else { return Verdict::Pass };
+        let Some(h) = root else { return StepVerdict::Pass };
         step.time = step.time.plus(h);
         let mut x = [0.0; 4];
         let mut low = step.pair_at(h, &mut x);
@@ -177,7 +177,7 @@ impl Handler for Sweep {
         step.audit.low.copy_from_slice(&low);
         step.after.copy_from_slice(&x);
         self.impacts += 1;
-        Verdict::Cut
+        StepVerdict::Cut
     }
     fn leave(&mut self, lane: usize, why: Leave, _: Time, state: &[f64], _: &BatchAudit) {
         assert_eq!(why, Leave::Reached);
@@ -332,30 +332,28 @@ fn lanes_at(tape: &std::sync::Arc<Tape>, level: Level, taylor: Taylor, peak: f64
 /// Multiply–adds of doubles per second that the processor reaches with nothing else to do: ten chains in registers.
 fn peak(of_avx2: bool) -> f64 {
     const ROUNDS: usize = 20_000;
-    let shortest = shortest(|| {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if !of_avx2 && is_x86_feature_detected!("avx512f") {
-                // SAFETY: just detected.
-                unsafe { chains_avx512(ROUNDS) };
-            } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                // SAFETY: just detected.
-                unsafe { chains_avx2(ROUNDS) };
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        chains::<2>(ROUNDS);
-    });
-    let wide = !of_avx2 && cfg!(target_arch = "x86_64") && avx512();
-    let doubles = if wide { 8 } else { 4 };
-    (10 * doubles * ROUNDS) as f64 / shortest
+    let (doubles, run) = chains_of(of_avx2);
+    (10 * doubles * ROUNDS) as f64 / shortest(|| run(ROUNDS))
 }
 
-fn avx512() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return is_x86_feature_detected!("avx512f");
-    #[cfg(not(target_arch = "x86_64"))]
-    return false;
+/// Chains with the vectors of the processor, and how many doubles these have.
+#[cfg(target_arch = "x86_64")]
+fn chains_of(of_avx2: bool) -> (usize, fn(usize)) {
+    if !of_avx2 && is_x86_feature_detected!("avx512f") {
+        // SAFETY: just detected.
+        (8, |rounds| unsafe { chains_avx512(rounds) })
+    } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        // SAFETY: just detected.
+        (4, |rounds| unsafe { chains_avx2(rounds) })
+    } else {
+        (2, chains::<2>)
+    }
+}
+
+/// The same: vectors of two doubles.
+#[cfg(not(target_arch = "x86_64"))]
+fn chains_of(_: bool) -> (usize, fn(usize)) {
+    (2, chains::<2>)
 }
 
 #[inline(always)]

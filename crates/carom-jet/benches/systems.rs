@@ -129,7 +129,7 @@ fn constrained(
 }
 
 /// n compass needles r_i that pull at their neighbours; changing a needle's length costs nothing, a row keeps it:
-/// (|r|² − r rᵀ) a + r μ = r_next + g e_1,  r·a = −|v|². The rows support a matrix that alone is singular.
+/// (|r|² − r rᵀ) a + r μ = r_next + g e_1,  r·a = −|v|². The rows augment a matrix that alone is singular.
 pub fn needles(dag: &mut Dag, n: usize) -> System {
     let (t, g) = (dag.symbol("t"), dag.symbol("g"));
     let named = |dag: &mut Dag, suffix: &str| -> Vec<Expr> {

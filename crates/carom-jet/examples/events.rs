@@ -39,8 +39,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut steps = 0;
     while time.value() < until {
         flow.jet(time, &state)?;
-        let h = taylor.step_size(&flow, &extent).min(until - time.value());
-        extent.see(&flow, h);
+        // The next step is measured by what the series allow here, also where the end cuts it.
+        let natural = taylor.step_size(&flow, &extent);
+        extent.see(&flow, natural);
+        let h = natural.min(until - time.value());
         let mut found: Vec<(f64, &str)> = Vec::new();
         for (i, ((sign, zeros), name)) in beginnings.iter_mut().zip(["zero", "turning point"]).enumerate() {
             let beginning = Beginning { sign: *sign, zeros: *zeros, noise: 0.0, truncation: 0.0 };

@@ -54,7 +54,7 @@
 //!
 //! # From an expression to bytes
 //!
-//! The same pendulum, stage by stage; each folder of the crate is one arrow.
+//! The same pendulum, stage by stage; each folder of the crate is one arrow, and knows only those before it: `ir`, `emit`, `eval`, `step`, `batch`.
 //!
 //! ```text
 //! expressions      x' = v          v' = −g sin x
@@ -72,14 +72,33 @@
 //!    │  ir::layout      where every coefficient lies; sums of one shape side by side, to be taken four or eight at a time
 //!    ▼
 //! arena            [ r₀₀ r₀₁ … │ r₁₀ r₁₁ … │ r₄, r₅ interleaved … │ constants ]
-//!    │  eval            interpreted: order 0, then one pass over the recurrence per order
-//!    │  emit            or compiled: the same passes as x86-64 instructions, the same bits
+//!    │  emit            compiled: order 0, then one pass over the recurrence per order, as x86-64 instructions
+//!    │  eval            or interpreted: the same passes, the same bits
 //!    ▼
-//! bytes            vfmadd231pd ymm0, ymm1, [rsi + 0x40]      c4 e2 f5 b8 46 40        four terms of a sum at once
+//! bytes            vfmadd231pd ymm3, ymm0, [r10 + 0x1c0]      c4 c2 fd b8 9a c0 01 00 00      one term of four sums at once
 //!    │  step            order and length from the last coefficients; the end of the step by Horner
 //!    ▼  roots           every watched function is a polynomial on [0, h]: its roots, none missed
 //! next state, first event
 //! ```
+//!
+//! # Texts to keep in step
+//!
+//! All ways of evaluating a tape give the same bits, so a rule that is written twice must be changed twice. It is written
+//!
+//! | what | how often | where |
+//! | --- | ---: | --- |
+//! | order 0 | 3 | formulas without a tape ([`values`]); rows of a tape, interpreted (`eval/order_zero.rs`: one trajectory and lanes) and emitted (`emit/values.rs`) |
+//! | orders ≥ 1 | 3 | interpreted (`eval/interpret.rs`: one trajectory and lanes); emitted equation by equation (`emit/orders.rs`: one trajectory and lanes) and side by side (`emit/grouped.rs`) |
+//! | L D Lᵀ and its solution | 2 | interpreted (`eval/ldl.rs`: one trajectory, lanes, [`Symmetric`]) and emitted (`emit/values.rs`) |
+//! | U⁻¹ G b of a block that needs pivoting | 2 | interpreted (`eval/factor.rs`: one trajectory and lanes) and emitted (`emit/values.rs`); its LU has one |
+//! | step size, what may hide | 1 | `step/step_size.rs`, `step/step_guard.rs`: one trajectory and lanes |
+//! | powers of h, a sum a + b with its error, a pair of doubles plus a double | 1 | `eval/polynomial.rs`, `eval/time.rs`: one trajectory and lanes |
+//! | the end of a step | 2 | rows of coefficients (`polynomial::end_of`: one trajectory and lanes); coefficients kept order by order, of large systems (`polynomial::ends_of`) |
+//! | audit of a step | 1 | `step/audit.rs`: how a balance, its scale, the greatest sizes and residuals are taken; *which* functions they are taken of is said once for lanes ([`Monitors`]) and once by each caller for its single runs |
+//! | p₀ + Σ min(0, p_k h^k) > 0 | 3 | [`roots::certainly_none`] for any beginning; bounds of all lanes (`batch/rounds.rs`), more cautious by their rounding; callers may have their own for single runs. It only saves work: where it cannot tell, roots are isolated |
+//!
+//! The sums of products (`interpret::weighted_sum`, `emit/convolution.rs`) belong to orders ≥ 1. Beside them stand the [`oracle`] and the
+//! reference evaluator of `carom_expr`, which share no rule with them and are what tests compare with.
 //!
 //! # What it does not do
 //!
@@ -98,19 +117,21 @@ mod step;
 pub mod values;
 
 pub use batch::ensemble::{
-    Balance, BatchAudit, Ensemble, Handler, LaneStart, LaneStep, Leave, Monitors, Smooth, Verdict,
+    Balance, BatchAudit, Ensemble, Handler, LaneStart, LaneStep, Leave, Monitors, Smooth, StepVerdict,
 };
-pub use batch::rounds::SHORTEST;
 pub use emit::listing::{Listing, Meant, Operand};
 pub use eval::factor::weak;
-pub use eval::flow::{Flow, horner};
+pub use eval::flow::Flow;
+pub use eval::polynomial::{Coefficients, horner, powers};
 pub use eval::scale::Scales;
 pub use eval::symmetric::Symmetric;
+pub use eval::time::Time;
 pub use ir::system::{CompileError, LinearBlock, Singular, System};
 pub use ir::tape::Tape;
 pub use simd::{Arithmetic, Instructions, Level, Unavailable};
+pub use step::audit::{greater, relative, unbalanced, with_term};
 pub use step::extent::Extent;
 pub use step::remainder::Remainder;
 pub use step::rk4::Rk4;
-pub use step::taylor::{Coefficients, SHORTEST_UNIT, Taylor, powers, shorter_unit, unit_for, within_unit};
-pub use step::time::Time;
+pub use step::step_size::{SHORTEST, StepSize};
+pub use step::taylor::{SHORTEST_UNIT, Taylor, shorter_unit, unit_for, within_unit};

@@ -193,6 +193,18 @@ fn solve(mut m: Vec<Vec<Series>>, mut b: Vec<Series>) -> Vec<Series> {
 
 /// Series of state, unknowns (all blocks) and watched functions of a system, by Picard iteration: each pass over the
 /// whole system makes one more coefficient of the state right.
+///
+/// ```
+/// # use carom_expr::Dag;
+/// # use carom_jet::System;
+/// # let mut dag = Dag::new();
+/// # let [t, k, x] = ["t", "k", "x"].map(|name| dag.symbol(name));
+/// # let rate = vec![dag.mul(k, x)];
+/// # let system = System { time: t, parameters: vec![k], state: vec![x], rate, blocks: vec![], watched: vec![], monitored: vec![] };
+/// // x' = k x
+/// let (states, _, _) = carom_jet::oracle::jet(&dag, &system, &[2.0], 0.0, &[1.0], 3);
+/// assert_eq!(states[0], [1.0, 2.0, 2.0, 4.0 / 3.0]);
+/// ```
 pub fn jet(
     dag: &Dag,
     system: &System,

@@ -2,16 +2,19 @@
 //! file of this crate with `unsafe`.
 //!
 //! ```text
-//! detection ──▶ token ──▶ Level ──▶ dispatch(kernel)      a safe generic function, compiled once per instruction set
-//!                           └─────▶ Code ──▶ call          bytes of an emitted program, only with the token it needs
+//! Instructions ──▶ detection ──▶ Level ──▶ dispatch(kernel)              a safe generic function, compiled once per instruction set
+//! (asked for)                      └─────▶ ExecutableCode ──▶ call      bytes of an emitted program, only with the instruction set it needs
 //! ```
 //!
-//! Promise: a [`Level`] in hand is one that this processor has: tokens have no other maker than detection. Each lane performs
+//! [`Instructions`] is the name of a way to evaluate, `InstructionSet` what machine code is made of (bytes can be made for any), and a
+//! [`Level`] what this processor executes.
+//!
+//! Promise: a [`Level`] in hand is one that this processor has: it has no other maker than detection. Each lane performs
 //! the same operations in the same order whatever the width and whoever makes them, so that there are two classes of bits and
 //! no more: multiply and add rounded once ([`Arithmetic::Fused`]) or twice ([`Arithmetic::Plain`]).
 #![allow(unsafe_code)]
 
-use crate::emit::{EntryPoint, InstructionSet, Program};
+use crate::emit::{AssembledCode, EntryPoint, InstructionSet};
 use crate::eval::element::Octet;
 use crate::ir::layout::WIDTH;
 use std::fmt;
@@ -79,66 +82,51 @@ impl fmt::Display for Arithmetic {
     }
 }
 
-/// Proof that the processor has an instruction set: made by detection only.
 mod token {
-    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    pub(super) struct Avx512(());
-    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    pub(super) struct Avx2(());
+    use super::InstructionSet;
 
-    #[cfg(target_arch = "x86_64")]
-    impl Avx512 {
-        pub(super) fn detect() -> Option<Avx512> {
-            let has = is_x86_feature_detected!("avx512f")
+    /// An instruction set that the processor has: made by detection only.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(super) struct Detected(InstructionSet);
+
+    impl Detected {
+        #[cfg(target_arch = "x86_64")]
+        pub(super) fn new(set: InstructionSet) -> Option<Detected> {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            let avx512 = is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512dq");
-            (has && Avx2::detect().is_some()).then_some(Avx512(()))
+            let has = match set {
+                InstructionSet::Avx512 => avx512 && avx2,
+                InstructionSet::Avx2 => avx2,
+            };
+            has.then_some(Detected(set))
         }
-    }
 
-    #[cfg(target_arch = "x86_64")]
-    impl Avx2 {
-        pub(super) fn detect() -> Option<Avx2> {
-            (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Avx2(()))
-        }
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    impl Avx512 {
-        pub(super) fn detect() -> Option<Avx512> {
+        #[cfg(not(target_arch = "x86_64"))]
+        pub(super) fn new(_: InstructionSet) -> Option<Detected> {
             None
         }
-    }
 
-    #[cfg(not(target_arch = "x86_64"))]
-    impl Avx2 {
-        pub(super) fn detect() -> Option<Avx2> {
-            None
+        /// The best there is.
+        pub(super) fn best() -> Option<Detected> {
+            Detected::new(InstructionSet::Avx512).or_else(|| Detected::new(InstructionSet::Avx2))
+        }
+
+        /// Which one.
+        pub(super) fn set(self) -> InstructionSet {
+            self.0
         }
     }
 }
-
-/// Vectors of kernels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Vectors {
-    Avx512(token::Avx512),
-    Avx2(token::Avx2),
-    /// Whatever the compiler makes of it.
-    Portable,
-}
-
-impl Vectors {
-    fn best() -> Vectors {
-        let avx512 = token::Avx512::detect().map(Vectors::Avx512);
-        avx512.or_else(|| token::Avx2::detect().map(Vectors::Avx2)).unwrap_or(Vectors::Portable)
-    }
-}
+use token::Detected;
 
 /// The instructions in use, all of which this processor has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Level {
-    vectors: Vectors,
-    /// Is there machine code?
+    /// The vectors of kernels; `None`: whatever the compiler makes of them.
+    vectors: Option<Detected>,
+    /// Is there machine code, too?
     code: bool,
     arithmetic: Arithmetic,
 }
@@ -164,11 +152,11 @@ impl Level {
     /// println!("{} ({} arithmetic)", level.instructions(), level.arithmetic());
     /// ```
     pub fn detect() -> Level {
-        let vectors = Vectors::best();
-        // Fused operations belong to every processor of this kind.
-        let fused = vectors != Vectors::Portable || cfg!(target_arch = "aarch64");
+        let vectors = Detected::best();
+        // Fused operations belong to every processor of the other kind.
+        let fused = vectors.is_some() || cfg!(target_arch = "aarch64");
         let arithmetic = if fused { Arithmetic::Fused } else { Arithmetic::Plain };
-        Level { vectors, code: vectors != Vectors::Portable, arithmetic }
+        Level { vectors, code: vectors.is_some(), arithmetic }
     }
 
     /// The level asked for; what is left open is the best there is.
@@ -192,18 +180,16 @@ impl Level {
                 format!("this processor does not have {what}; the best it has is {}", best.instructions());
             Unavailable(sentence)
         };
+        let with_code = |set: InstructionSet, what: Instructions| {
+            let vectors = Some(Detected::new(set).ok_or_else(|| lacks(what))?);
+            Ok(Level { vectors, code: true, arithmetic: Arithmetic::Fused })
+        };
         let level = match instructions {
             None => best,
-            Some(Instructions::Avx512) => {
-                let token = token::Avx512::detect().ok_or_else(|| lacks(Instructions::Avx512))?;
-                Level { vectors: Vectors::Avx512(token), code: true, arithmetic: Arithmetic::Fused }
-            }
-            Some(Instructions::Avx2) => {
-                let token = token::Avx2::detect().ok_or_else(|| lacks(Instructions::Avx2))?;
-                Level { vectors: Vectors::Avx2(token), code: true, arithmetic: Arithmetic::Fused }
-            }
+            Some(what @ Instructions::Avx512) => with_code(InstructionSet::Avx512, what)?,
+            Some(what @ Instructions::Avx2) => with_code(InstructionSet::Avx2, what)?,
             Some(Instructions::Interpreter) => best.interpreted(),
-            Some(Instructions::Portable) => Level { vectors: Vectors::Portable, code: false, ..best },
+            Some(Instructions::Portable) => Level { vectors: None, code: false, ..best },
         };
         match arithmetic {
             None => Ok(level),
@@ -225,11 +211,11 @@ impl Level {
 
     /// What it uses.
     pub fn instructions(self) -> Instructions {
-        match (self.vectors, self.code) {
-            (Vectors::Avx512(_), true) => Instructions::Avx512,
-            (Vectors::Avx2(_), true) => Instructions::Avx2,
-            (Vectors::Portable, _) => Instructions::Portable,
-            (_, false) => Instructions::Interpreter,
+        match (self.vectors.map(Detected::set), self.code) {
+            (Some(InstructionSet::Avx512), true) => Instructions::Avx512,
+            (Some(InstructionSet::Avx2), true) => Instructions::Avx2,
+            (None, _) => Instructions::Portable,
+            (Some(_), false) => Instructions::Interpreter,
         }
     }
 
@@ -240,11 +226,7 @@ impl Level {
 
     /// The instruction set of machine code, if there is any.
     pub(crate) fn code(self) -> Option<InstructionSet> {
-        match self.vectors {
-            Vectors::Avx512(_) if self.code => Some(InstructionSet::Avx512),
-            Vectors::Avx2(_) if self.code => Some(InstructionSet::Avx2),
-            _ => None,
-        }
+        self.vectors.filter(|_| self.code).map(Detected::set)
     }
 }
 
@@ -271,16 +253,16 @@ mod x86 {
 /// Runs a kernel with the instructions of a level.
 #[inline]
 pub(crate) fn dispatch(level: Level, kernel: impl Kernel) {
-    match (level.vectors, level.arithmetic) {
-        // SAFETY: the tokens are made by detection only, which has found the instruction sets.
+    match (level.vectors.map(Detected::set), level.arithmetic) {
+        // SAFETY: `Detected` is made by detection only, which has found the instruction set.
         #[cfg(target_arch = "x86_64")]
-        (Vectors::Avx512(_), Arithmetic::Fused) => unsafe { x86::avx512::<true>(kernel) },
+        (Some(InstructionSet::Avx512), Arithmetic::Fused) => unsafe { x86::avx512::<true>(kernel) },
         #[cfg(target_arch = "x86_64")]
-        (Vectors::Avx512(_), Arithmetic::Plain) => unsafe { x86::avx512::<false>(kernel) },
+        (Some(InstructionSet::Avx512), Arithmetic::Plain) => unsafe { x86::avx512::<false>(kernel) },
         #[cfg(target_arch = "x86_64")]
-        (Vectors::Avx2(_), Arithmetic::Fused) => unsafe { x86::avx2::<true>(kernel) },
+        (Some(InstructionSet::Avx2), Arithmetic::Fused) => unsafe { x86::avx2::<true>(kernel) },
         #[cfg(target_arch = "x86_64")]
-        (Vectors::Avx2(_), Arithmetic::Plain) => unsafe { x86::avx2::<false>(kernel) },
+        (Some(InstructionSet::Avx2), Arithmetic::Plain) => unsafe { x86::avx2::<false>(kernel) },
         (_, Arithmetic::Fused) => kernel.run::<true>(),
         (_, Arithmetic::Plain) => kernel.run::<false>(),
     }
@@ -302,26 +284,26 @@ pub(crate) fn flat_mut(octets: &mut [Octet]) -> &mut [f64] {
 
 /// A program in executable memory, on a processor that has its instructions.
 #[derive(Debug)]
-pub(crate) struct Code {
+pub(crate) struct ExecutableCode {
     memory: memmap2::Mmap,
-    program: Program,
+    program: AssembledCode,
 }
 
-impl Code {
+impl ExecutableCode {
     /// Makes a program executable. `None` where the level has no code of its instruction set, or the system grants no
     /// executable memory.
-    pub(crate) fn new(program: Program, level: Level) -> Option<Code> {
+    pub(crate) fn new(program: AssembledCode, level: Level) -> Option<ExecutableCode> {
         if !cfg!(target_arch = "x86_64") || level.code() != Some(program.instruction_set()) {
             return None;
         }
         let bytes = program.bytes();
         let mut memory = memmap2::MmapMut::map_anon(bytes.len()).ok()?;
         memory[..bytes.len()].copy_from_slice(bytes);
-        Some(Code { memory: memory.make_exec().ok()?, program })
+        Some(ExecutableCode { memory: memory.make_exec().ok()?, program })
     }
 
     /// What it was made from.
-    pub(crate) fn program(&self) -> &Program {
+    pub(crate) fn program(&self) -> &AssembledCode {
         &self.program
     }
 
@@ -334,8 +316,9 @@ impl Code {
         let program = &self.program;
         assert!(program.owns(entry), "an entry of this program");
         assert!(size_of_val(arena) >= program.least_bytes(), "as long as the layout says");
-        assert!(align_of::<T>() >= program.alignment(), "aligned as its vectors are");
-        // SAFETY: the three assertions are the contract, and `new` has seen that the processor has the instructions.
+        assert!(size_of::<T>() == program.element_bytes(), "elements of its width");
+        assert!(align_of::<T>() >= program.element_bytes(), "aligned as its vectors are");
+        // SAFETY: the four assertions are the contract, and `new` has seen that the processor has the instructions.
         unsafe { self.call(entry, arena.as_mut_ptr().cast()) }
     }
 
@@ -345,20 +328,20 @@ impl Code {
     /// * The processor has the program's instruction set.
     /// * `entry` is one of the program's entries: what begins there is a whole function of the System V convention, which
     ///   saves what it must, clears the upper halves of the vector registers and returns.
-    /// * `arena` is exclusively borrowed, aligned to `Program::alignment` and at least `Program::least_bytes` long: every
+    /// * `arena` is exclusively borrowed, aligned to `AssembledCode::element_bytes` and at least `AssembledCode::least_bytes` long: every
     ///   access of the code is within the layout it was made for.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn call(&self, entry: EntryPoint, arena: *mut f64) {
-        type Function = unsafe extern "sysv64" fn(*mut f64);
+        type EntryFunction = unsafe extern "sysv64" fn(*mut f64);
         // SAFETY: by the contract above; the memory is executable and lives as long as `self`.
         unsafe {
-            let function: Function = std::mem::transmute(self.memory.as_ptr().add(entry.offset()));
+            let function: EntryFunction = std::mem::transmute(self.memory.as_ptr().add(entry.offset()));
             function(arena);
         }
     }
 
-    /// Never called: without this processor there is no `Code`.
+    /// Never called: without this processor there is no `ExecutableCode`.
     ///
     /// # Safety
     /// None needed.

@@ -6,7 +6,7 @@
 //!
 //! An [`Evaluator`] is the reachable part of a [`Dag`] as a list of operations, operands before what is made of them; formulas
 //! can be added at any time, and what two formulas share is computed once. The list says nothing about *what* is computed
-//! with: an [`Arithmetic`] does. Doubles give the bits of the reference evaluator ([`Dag::evaluate_all`]), which tests compare
+//! with: an [`Scalar`] does. Doubles give the bits of the reference evaluator ([`Dag::evaluate_all`]), which tests compare
 //! it with; [`Scaled`] numbers bring the scale of their rounding along. The parameters of a tape pass through the same list.
 //!
 //! ```
@@ -33,7 +33,7 @@ use carom_expr::{
 };
 
 /// What formulas are evaluated in.
-pub trait Arithmetic: Copy {
+pub trait Scalar: Copy {
     /// A number that is written in the formula.
     fn number(x: f64) -> Self;
 
@@ -53,7 +53,7 @@ pub trait Arithmetic: Copy {
     fn function(f: Function, x: Self, y: Self) -> Self;
 }
 
-impl Arithmetic for f64 {
+impl Scalar for f64 {
     fn number(x: f64) -> f64 {
         x
     }
@@ -75,7 +75,7 @@ impl Arithmetic for f64 {
     }
 }
 
-impl Arithmetic for Scaled {
+impl Scalar for Scaled {
     fn number(x: f64) -> Scaled {
         Scaled::known(x)
     }
@@ -116,7 +116,7 @@ pub(crate) enum Operation {
 
 impl Operation {
     /// The value, given those of the slots and of earlier operations.
-    pub(crate) fn value<A: Arithmetic>(&self, inputs: &mut impl FnMut(usize) -> A, earlier: &[A]) -> A {
+    pub(crate) fn value<A: Scalar>(&self, inputs: &mut impl FnMut(usize) -> A, earlier: &[A]) -> A {
         let at = |place: u32| earlier[place as usize];
         match self {
             Operation::Number(x) => A::number(*x),
@@ -208,7 +208,7 @@ impl Evaluator {
 
     /// Completes `values`, one per operation: what is there already is kept. To begin anew, clear it first. `inputs` gives the
     /// value of a slot.
-    pub fn evaluate<A: Arithmetic>(&self, values: &mut Vec<A>, mut inputs: impl FnMut(usize) -> A) {
+    pub fn evaluate<A: Scalar>(&self, values: &mut Vec<A>, mut inputs: impl FnMut(usize) -> A) {
         values.reserve(self.operations.len().saturating_sub(values.len()));
         for operation in &self.operations[values.len()..] {
             let value = operation.value(&mut inputs, values);
@@ -218,7 +218,7 @@ impl Evaluator {
 }
 
 /// The value of each of `roots`, once.
-pub fn evaluate<A: Arithmetic>(dag: &Dag, roots: &[Expr], mut value_of: impl FnMut(Symbol) -> A) -> Vec<A> {
+pub fn evaluate<A: Scalar>(dag: &Dag, roots: &[Expr], mut value_of: impl FnMut(Symbol) -> A) -> Vec<A> {
     let mut evaluator = Evaluator::default();
     let places: Vec<usize> = roots.iter().map(|&e| evaluator.add(dag, e)).collect();
     let mut values = Vec::new();

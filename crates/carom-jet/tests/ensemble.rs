@@ -4,8 +4,8 @@
 
 use carom_expr::Dag;
 use carom_jet::{
-    BatchAudit, Ensemble, Extent, Flow, Handler, LaneStart, LaneStep, Leave, Monitors, Remainder, Rk4, Tape,
-    Taylor, Time, Verdict,
+    BatchAudit, Ensemble, Extent, Flow, Handler, LaneStart, LaneStep, Leave, Level, Monitors, Remainder, Rk4,
+    StepVerdict, Tape, Taylor, Time,
 };
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Queue {
         Queue {
             starts: (0..count).map(start).collect(),
             next: 0,
-            in_lane: vec![usize::MAX; 16],
+            in_lane: vec![usize::MAX; 8],
             ends: vec![None; count],
             attended: 0,
         }
@@ -44,7 +44,7 @@ impl Queue {
 }
 
 impl Handler for Queue {
-    fn board(&mut self, lane: usize, start: &mut LaneStart) -> bool {
+    fn next(&mut self, lane: usize, start: &mut LaneStart) -> bool {
         let Some((state, gravity)) = self.starts.get(self.next) else { return false };
         start.state.copy_from_slice(state);
         start.parameters.copy_from_slice(&[*gravity]);
@@ -53,9 +53,9 @@ impl Handler for Queue {
         self.next += 1;
         true
     }
-    fn attend(&mut self, _: usize, _: &mut LaneStep<'_>) -> Verdict {
+    fn attend(&mut self, _: usize, _: &mut LaneStep<'_>) -> StepVerdict {
         self.attended += 1;
-        Verdict::Pass
+        StepVerdict::Pass
     }
     fn leave(&mut self, lane: usize, why: Leave, time: Time, state: &[f64], _: &BatchAudit) {
         assert_eq!((why, time), (Leave::Reached, Time::new(END)));
@@ -76,8 +76,8 @@ fn place(q: &[f64], v: &[f64]) -> Vec<f64> {
     x
 }
 
-fn single(tape: &Arc<Tape>, taylor: &Taylor, (start, gravity): &(Vec<f64>, f64)) -> Vec<f64> {
-    let mut flow = Flow::new(tape.clone(), taylor.order);
+fn single(level: Level, tape: &Arc<Tape>, taylor: &Taylor, (start, gravity): &(Vec<f64>, f64)) -> Vec<f64> {
+    let mut flow = Flow::new(tape.clone(), taylor.order).with(level);
     flow.set_parameters(&[*gravity]);
     let (mut t, mut x) = (Time::new(0.0), start.clone());
     let mut extent = Extent::new(x.len(), 0);
@@ -97,6 +97,7 @@ fn single(tape: &Arc<Tape>, taylor: &Taylor, (start, gravity): &(Vec<f64>, f64))
 
 #[test]
 fn every_lane_gives_the_bits_of_a_single_run_whatever_the_width() {
+    let mut of_class = [Vec::new(), Vec::new()];
     for (n, absolute, exchanged) in [
         (2, false, false),
         (3, false, false),
@@ -111,18 +112,31 @@ fn every_lane_gives_the_bits_of_a_single_run_whatever_the_width() {
         let system = if exchanged { systems::exchanged(system) } else { system };
         let tape = Tape::compile(&dag, &system).unwrap();
         let taylor = Taylor::new(1e-12);
-        for level in levels::fused() {
-            let mut ensemble = Ensemble::with(level, tape.clone(), taylor, Monitors::default());
-            let mut queue = Queue::new(n, absolute, 37);
-            ensemble.run(&mut queue);
-            assert!(queue.attended > 0, "the gap vanishes somewhere");
-            for (start, end) in queue.starts.iter().zip(&queue.ends) {
-                let (why, state) = end.as_ref().expect("every trajectory ends");
-                assert_eq!(*why, Leave::Reached);
-                assert_eq!(*state, single(&tape, &taylor, start));
+        for (class, arithmetic) in levels::CLASSES.into_iter().enumerate() {
+            let levels = levels::of(arithmetic);
+            let starts = Queue::new(n, absolute, 37).starts;
+            // Also where there is one level: lanes are compared with single runs.
+            let wanted: Vec<Vec<u64>> =
+                starts.iter().map(|start| bits(&single(levels[0], &tape, &taylor, start))).collect();
+            for level in levels {
+                let mut ensemble = Ensemble::with(level, tape.clone(), taylor, Monitors::default());
+                let mut queue = Queue::new(n, absolute, 37);
+                ensemble.run(&mut queue);
+                assert!(queue.attended > 0, "the gap vanishes somewhere");
+                for (end, wanted) in queue.ends.iter().zip(&wanted) {
+                    let (why, state) = end.as_ref().expect("every trajectory ends");
+                    assert_eq!(*why, Leave::Reached);
+                    assert_eq!(bits(state), *wanted, "{n}, {arithmetic}, {level:?}");
+                }
             }
+            of_class[class].extend(wanted);
         }
     }
+    assert_ne!(of_class[0], of_class[1], "fused and plain are two classes of bits");
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|x| x.to_bits()).collect()
 }
 
 #[test]
@@ -131,7 +145,7 @@ fn taylor_and_runge_kutta_agree_on_the_double_pendulum() {
     let system = systems::chain(&mut dag, 2);
     let tape = Tape::compile(&dag, &system).unwrap();
     let start = vec![1.0, 1.5, 0.0, 0.5];
-    let wanted = single(&tape, &Taylor::new(1e-15), &(start.clone(), 9.81));
+    let wanted = single(Level::detect(), &tape, &Taylor::new(1e-15), &(start.clone(), 9.81));
     let mut rk4 = Rk4::new(tape);
     rk4.set_parameters(&[9.81]);
     let (steps, mut x) = (3000, start);
@@ -158,8 +172,9 @@ fn the_chain_moves_alike_in_angles_and_in_absolute_coordinates() {
     let taylor = Taylor::new(1e-15);
     let (q, v) = ([0.4_f64, 1.1, -0.3], [0.5_f64, -1.0, 2.0]);
     let start: Vec<f64> = q.iter().chain(&v).copied().collect();
-    let a = single(&Tape::compile(&dag, &angles).unwrap(), &taylor, &(start, 9.81));
-    let b = single(&Tape::compile(&other, &absolute).unwrap(), &taylor, &(place(&q, &v), 9.81));
+    let a = single(Level::detect(), &Tape::compile(&dag, &angles).unwrap(), &taylor, &(start, 9.81));
+    let b =
+        single(Level::detect(), &Tape::compile(&other, &absolute).unwrap(), &taylor, &(place(&q, &v), 9.81));
     // Round-off (1e-16 per step, 50 steps), amplified by the drift of unprojected constraints ~ t² and the chain's own
     // sensitivity over 1.5 s.
     for (x, y) in place(&a[..3], &a[3..]).iter().zip(&b) {

@@ -12,32 +12,32 @@
 use crate::batch::rounds::LaneBatch;
 use crate::emit::InstructionSet;
 use crate::eval::flow::Flow;
+use crate::eval::time::Time;
 use crate::ir::tape::Tape;
 use crate::simd::Level;
 use crate::step::extent::Extent;
 use crate::step::taylor::Taylor;
-use crate::step::time::Time;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// What lanes follow by themselves, for all trajectories alike.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Monitors {
-    /// Per watched function the noted function that is its size: 4 ε times it is rounding. Empty: none has one.
+    /// Per watched function the monitored function that is its size: 4 ε times it is rounding. Empty: none has one.
     pub size: Vec<Option<usize>>,
     /// So many of the first watched functions have their greatest value at the starts of steps followed.
     pub peaks: usize,
     /// A balance to audit at the start of every step.
     pub balance: Option<Balance>,
-    /// Noted functions whose greatest values are followed.
+    /// Monitored functions whose greatest values are followed.
     pub greatest: Vec<usize>,
-    /// Noted functions that should be zero: a step is looked at when one exceeds `drift` times its greatest size, given by
+    /// Monitored functions that should be zero: a step is looked at when one exceeds `drift` times its greatest size, given by
     /// its place in `greatest`.
     pub residuals: Vec<(usize, usize)>,
     /// See `residuals`.
     pub drift: f64,
     /// A lane is left, as if for pivoting, where its firmness falls to this part of the greatest it had, or one of these
-    /// noted functions to this part of its greatest (given by its place in `greatest`). 0: never.
+    /// monitored functions to this part of its greatest (given by its place in `greatest`). 0: never.
     pub weak: f64,
     /// See `weak`.
     pub norms: Vec<(usize, usize)>,
@@ -61,9 +61,9 @@ pub struct Smooth {
 /// value = expected + work, up to rounding of the terms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Balance {
-    /// Which noted function is balanced.
+    /// Which monitored function is balanced.
     pub value: usize,
-    /// Which noted functions are its terms.
+    /// Which monitored functions are its terms.
     pub terms: Range<usize>,
     /// Which state variable is the work done.
     pub work: Option<usize>,
@@ -146,16 +146,16 @@ pub enum Leave {
     NeedsPivoting,
     /// The step is zero, far below rounding, or not a number.
     NotFinite,
-    /// As many steps as the ledger allows.
+    /// As many steps as its audit allows.
     StepLimit,
 }
 
 /// What to do with a step that was looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum StepVerdict {
     /// Nothing happens in it: take it.
     Pass,
-    /// The handler has taken it: time, state (`after`) and ledger to go on with are written, [`BatchAudit::low`] included.
+    /// The handler has taken it: time, state (`after`) and audit to go on with are written, [`BatchAudit::low`] included.
     Cut,
     /// Take the trajectory out of the lane (state and time of the step's start are handed back).
     Leave,
@@ -163,22 +163,22 @@ pub enum Verdict {
 
 /// One lane's step, as polynomials in (t − time)/τ, τ the unit of the series.
 pub struct LaneStep<'a> {
-    /// Where it starts; with [`Verdict::Cut`]: where to go on.
+    /// Where it starts; with [`StepVerdict::Cut`]: where to go on.
     pub time: Time,
     /// How long it is, in units of the series.
     pub size: f64,
     /// Does it end at the trajectory's end?
     pub reaches_end: bool,
-    /// With [`Verdict::Cut`]: the state to go on with.
+    /// With [`StepVerdict::Cut`]: the state to go on with.
     pub after: &'a mut [f64],
     /// What is kept of the trajectory.
     pub audit: &'a mut BatchAudit,
-    /// The parameters; with [`Verdict::Cut`] they may change.
+    /// The parameters; with [`StepVerdict::Cut`] they may change.
     pub parameters: &'a mut Vec<f64>,
     /// Have they changed?
     pub reparametrised: bool,
     pub(crate) lane: usize,
-    pub(crate) series: &'a dyn Series,
+    pub(crate) series: &'a dyn LaneSeries,
 }
 
 impl LaneStep<'_> {
@@ -192,7 +192,7 @@ impl LaneStep<'_> {
         self.series.watched(i, self.lane, into);
     }
 
-    /// The value of noted function `i` at the start of the step.
+    /// The value of monitored function `i` at the start of the step.
     pub fn monitored(&self, i: usize) -> f64 {
         self.series.monitored(i, self.lane)
     }
@@ -219,12 +219,12 @@ impl LaneStep<'_> {
 /// What the caller does for single trajectories.
 pub trait Handler {
     /// Fills in the next trajectory for a lane; false when there is none left.
-    fn board(&mut self, lane: usize, start: &mut LaneStart) -> bool;
+    fn next(&mut self, lane: usize, start: &mut LaneStart) -> bool;
     /// Looks at a step in which a watched function may vanish.
-    fn attend(&mut self, lane: usize, step: &mut LaneStep<'_>) -> Verdict;
+    fn attend(&mut self, lane: usize, step: &mut LaneStep<'_>) -> StepVerdict;
     /// Takes a trajectory out of a lane.
     fn leave(&mut self, lane: usize, why: Leave, time: Time, state: &[f64], audit: &BatchAudit);
-    /// Asked while there is nothing left to board and only so many lanes are in use: shall they be left, as if asked for?
+    /// Asked while there is nothing left to begin and only so many lanes are in use: shall they be left, as if asked for?
     /// A round costs the same however few lanes it serves.
     fn leaves_early(&mut self, _in_use: usize) -> bool {
         false
@@ -236,25 +236,59 @@ pub trait Handler {
 }
 
 /// The series of all lanes.
-pub(crate) trait Series {
+pub(crate) trait LaneSeries {
     fn unit(&self, lane: usize) -> f64;
     fn state(&self, i: usize, lane: usize, into: &mut [f64]);
     fn watched(&self, i: usize, lane: usize, into: &mut [f64]);
     fn monitored(&self, i: usize, lane: usize) -> f64;
-    /// Coefficient k of what the i-th hidden function depends on.
+    /// Coefficient k of what the i-th guarded function depends on.
     fn guarded(&self, i: usize, k: usize, lane: usize) -> f64;
     /// The state h units into the step; `low`: what the state leaves out, then what the result does.
     fn pair_at(&self, lane: usize, h: f64, into: &mut [f64], low: &mut [f64]);
 }
 
 /// An ensemble of trajectories of one system.
+///
+/// ```
+/// # use carom_expr::Dag;
+/// # use carom_jet::*;
+/// # let mut dag = Dag::new();
+/// # let [t, k, x] = ["t", "k", "x"].map(|name| dag.symbol(name));
+/// # let rate = vec![dag.mul(k, x)];
+/// # let system = System { time: t, parameters: vec![k], state: vec![x], rate, blocks: vec![], watched: vec![], monitored: vec![] };
+/// # let tape = Tape::compile(&dag, &system)?;
+/// /// x' = k x from 1 for k = 0, 1/100, …, to t = 1.
+/// #[derive(Default)]
+/// struct Growth { begun: usize, ended: Vec<(f64, f64)>, rates: [f64; 8] }
+/// impl Handler for Growth {
+///     fn next(&mut self, lane: usize, start: &mut LaneStart) -> bool {
+///         self.rates[lane] = self.begun as f64 / 100.0;
+///         start.parameters.copy_from_slice(&[self.rates[lane]]);
+///         start.state.copy_from_slice(&[1.0]);
+///         (start.time, start.end) = (Time::new(0.0), Time::new(1.0));
+///         self.begun += 1;
+///         self.begun <= 100
+///     }
+///     fn attend(&mut self, _: usize, _: &mut LaneStep<'_>) -> StepVerdict {
+///         StepVerdict::Pass
+///     }
+///     fn leave(&mut self, lane: usize, _: Leave, _: Time, state: &[f64], _: &BatchAudit) {
+///         self.ended.push((self.rates[lane], state[0]));
+///     }
+/// }
+/// let mut growth = Growth::default();
+/// Ensemble::new(tape, Taylor::new(1e-15), Monitors::default()).run(&mut growth);
+/// assert_eq!(growth.ended.len(), 100);
+/// assert!(growth.ended.iter().all(|(k, x)| (x / k.exp() - 1.0).abs() < 1e-14));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
-pub struct Ensemble(Width);
+pub struct Ensemble(LaneWidth);
 
 /// As many lanes as a vector of the machine code has doubles; eight where it is interpreted, so that reading the program is
 /// shared by many.
 #[derive(Clone, Debug)]
-enum Width {
+enum LaneWidth {
     Eight(Box<LaneBatch<8>>),
     Four(Box<LaneBatch<4>>),
 }
@@ -268,24 +302,24 @@ impl Ensemble {
     /// The same with these instructions: the same bits, if the arithmetic is the same.
     pub fn with(level: Level, tape: Arc<Tape>, taylor: Taylor, monitors: Monitors) -> Ensemble {
         Ensemble(match level.code().map(InstructionSet::lanes) {
-            Some(4) => Width::Four(Box::new(LaneBatch::new(tape, taylor, monitors, level))),
-            _ => Width::Eight(Box::new(LaneBatch::new(tape, taylor, monitors, level))),
+            Some(4) => LaneWidth::Four(Box::new(LaneBatch::new(tape, taylor, monitors, level))),
+            _ => LaneWidth::Eight(Box::new(LaneBatch::new(tape, taylor, monitors, level))),
         })
     }
 
     /// Number of lanes.
     pub fn lanes(&self) -> usize {
         match &self.0 {
-            Width::Eight(_) => 8,
-            Width::Four(_) => 4,
+            LaneWidth::Eight(_) => 8,
+            LaneWidth::Four(_) => 4,
         }
     }
 
     /// Runs until the handler has no trajectory left and all lanes are done. Returns the number of steps taken.
     pub fn run(&mut self, handler: &mut dyn Handler) -> u64 {
         match &mut self.0 {
-            Width::Eight(rounds) => rounds.run(handler),
-            Width::Four(rounds) => rounds.run(handler),
+            LaneWidth::Eight(rounds) => rounds.run(handler),
+            LaneWidth::Four(rounds) => rounds.run(handler),
         }
     }
 }

@@ -6,20 +6,20 @@
 // Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
 #![allow(clippy::needless_range_loop)]
 
-use crate::batch::ensemble::{Monitors, Series};
-use crate::emit::{Program, Segment, Target};
+use crate::batch::ensemble::{LaneSeries, Monitors};
+use crate::emit::Segment;
 use crate::eval::element::{Count, Element, Vector, Wide};
-use crate::eval::factor::{Factor, firm, weak};
-use crate::eval::interpret::{self, BlockSolver, weighted_sum};
-use crate::eval::order_zero::{self, OrderZero};
+use crate::eval::factor::{self, Factor, firm, weak};
+use crate::eval::interpret::{self, BlockSolver};
+use crate::eval::ldl;
+use crate::eval::machine_code::{MachineCode, code};
+use crate::eval::order_zero::{self, OrderZeroBlocks};
+use crate::eval::polynomial::{end_of, powers};
 use crate::eval::schedule::{Cursor, Schedule};
-use crate::eval::sincos::sin_cos_wide;
-use crate::ir::elimination::FactorEntry;
-use crate::ir::layout::{Factored, Factors, Layout, Pivoted, moving};
+use crate::ir::layout::{BlockFactors, Layout, Pivoted, moving};
 use crate::ir::recurrence::Weight;
-use crate::ir::tape::{Block, MachineCode, Op, Row, Tape, Value};
-use crate::simd::{Code, Level};
-use crate::step::taylor;
+use crate::ir::tape::{CompiledBlock, Op, RowIndex, Tape, TapeValue};
+use crate::simd::Level;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ where
     arena: Vec<Wide<W>>,
     /// State and time to expand around.
     pub(crate) current: Vec<Wide<W>>,
-    /// Values of the noted functions.
+    /// Values of the monitored functions.
     pub(crate) monitored: Vec<Wide<W>>,
     moving_pairs: Vec<(u32, Weight)>,
     moving_edges: Vec<(u32, Weight)>,
@@ -68,12 +68,7 @@ where
             arena[layout.numbers + i] = Wide::splat(*x);
         }
         arena[layout.mask] = Wide::splat(f64::from_bits(u64::MAX >> 1));
-        let code = tape.code((order, Target::Lanes, level), || {
-            let set = level.code().filter(|set| set.lanes() == W)?;
-            let program = Program::assemble(&tape, &layout, Target::Lanes, set)?;
-            program.orders()?;
-            Code::new(program, level)
-        });
+        let code = code(&tape, &layout, W, level);
         let zeros = |n: usize| vec![Wide::ZERO; n];
         Lanes {
             order,
@@ -126,9 +121,15 @@ where
         self.arena[self.layout.constants + slot as usize].0[lane]
     }
 
+    /// The value of a watched function that does not move.
+    #[inline(always)]
+    pub(crate) fn watched_constant(&self, i: usize) -> Wide<W> {
+        value_of(&self.layout, &self.arena, self.tape.watched[i])
+    }
+
     /// Coefficients of a row that has a series.
     #[inline(always)]
-    pub(crate) fn row(&self, row: Row) -> &[Wide<W>] {
+    pub(crate) fn row(&self, row: RowIndex) -> &[Wide<W>] {
         &self.arena[self.layout.places[row as usize].at as usize..][..self.order + 1]
     }
 
@@ -146,8 +147,11 @@ where
                 for segment in code.program().values() {
                     match segment {
                         Segment::Code(entry) => code.run(*entry, &mut self.arena),
+                        // Not `for_each`: its closure would not be compiled for the instructions of the kernel.
                         Segment::Outside(ops) => {
-                            ops.iter().for_each(|op| self.first(&tape, &tape.ops[*op as usize]));
+                            for op in ops {
+                                self.order_zero(&tape, &tape.ops[*op as usize]);
+                            }
                         }
                     }
                 }
@@ -190,7 +194,7 @@ where
             let (pivots, sizes) = self.arena[f.checks..][..2 * n].split_at(n);
             for (p, s) in pivots.iter().zip(sizes) {
                 for lane in 0..W {
-                    self.unhealthy[lane] |= !f.pattern.healthy(p.0[lane], s.0[lane]);
+                    self.unhealthy[lane] |= !ldl::is_certain(&f.pattern, p.0[lane], s.0[lane]);
                 }
             }
             for &i in &f.loose {
@@ -203,13 +207,13 @@ where
 }
 
 #[inline(always)]
-fn value_of<const W: usize>(layout: &Layout, arena: &[Wide<W>], value: Value) -> Wide<W>
+fn value_of<const W: usize>(layout: &Layout, arena: &[Wide<W>], value: TapeValue) -> Wide<W>
 where
     Count<W>: Vector,
 {
     arena[match value {
-        Value::Row(row) => layout.places[row as usize].index(0),
-        Value::Constant(slot) => layout.constants + slot as usize,
+        TapeValue::Row(row) => layout.places[row as usize].index(0),
+        TapeValue::Constant(slot) => layout.constants + slot as usize,
     }]
 }
 
@@ -221,55 +225,34 @@ where
     #[inline(always)]
     fn interpret<const FUSED: bool>(&mut self, tape: &Tape) {
         for op in &tape.ops {
-            self.first(tape, op);
+            self.order_zero(tape, op);
         }
         self.examine();
         let layout = Arc::clone(&self.layout);
         let schedule = self.schedule.get_or_insert_with(|| Arc::new(Schedule::new(tape, &layout, false)));
         let schedule = Arc::clone(schedule);
         let (arena, cursor) = (&mut self.arena[..], &mut self.cursor);
-        interpret::set_weights(&layout, arena, layout.pair_weights, &self.moving_pairs);
-        interpret::set_weights(&layout, arena, layout.edge_weights, &self.moving_edges);
-        schedule.begin(cursor, arena);
-        for k in 1..=layout.order {
-            if k == 2 {
-                interpret::second_sums(tape, &layout, arena);
-            }
-            let last = k == layout.order;
-            let pairs = if last { tape.recurrence.last_pairs } else { tape.recurrence.pairs.len() };
-            let pairs = if k < 3 { 0 } else { pairs };
-            for (p, pair) in tape.recurrence.pairs[..pairs].iter().enumerate() {
-                let series = |row: Row| &arena[layout.places[row as usize].at as usize..][..layout.stride];
-                let near = layout.near.map(|near| arena[near + p]);
-                let weight = arena[layout.pair_weights + p];
-                arena[layout.sums + p] =
-                    weighted_sum::<FUSED, Wide<W>>([series(pair.a), series(pair.b)], weight, near, k);
-            }
-            interpret::order::<FUSED, Wide<W>>(
-                tape,
-                &layout,
-                (&schedule, cursor),
-                arena,
-                k,
-                &mut LaneSolver(&layout),
-            );
-            schedule.advance(cursor);
-            if k == 1 {
-                interpret::near_weights(tape, &layout, arena);
-            }
-        }
+        let moving = [&self.moving_pairs[..], &self.moving_edges[..]];
+        interpret::all_orders::<FUSED, Wide<W>>(
+            tape,
+            &layout,
+            moving,
+            (&schedule, cursor),
+            arena,
+            &mut LaneSolver(&layout),
+        );
     }
 
     /// One instruction of order 0.
     #[inline(always)]
-    fn first(&mut self, tape: &Tape, op: &Op) {
+    fn order_zero(&mut self, tape: &Tape, op: &Op) {
         let Lanes { layout, arena, pivoting, unhealthy, firmness, .. } = self;
-        let mut functions = LaneOrderZero { tape, layout, pivoting, unhealthy, firmness };
-        let Ok(()) = order_zero::value_of(layout, &mut arena[..], op, &mut functions);
+        let mut blocks = LaneOrderZero { tape, layout, pivoting, unhealthy, firmness };
+        let Ok(()) = order_zero::value_of(layout, &mut arena[..], op, &mut blocks);
     }
 }
 
-/// Sines and blocks at order 0, all lanes together.
+/// Blocks at order 0, all lanes together.
 struct LaneOrderZero<'a, const W: usize> {
     tape: &'a Tape,
     layout: &'a Layout,
@@ -278,32 +261,25 @@ struct LaneOrderZero<'a, const W: usize> {
     firmness: &'a mut [f64; W],
 }
 
-impl<const W: usize> OrderZero<Wide<W>> for LaneOrderZero<'_, W>
+impl<const W: usize> OrderZeroBlocks<Wide<W>> for LaneOrderZero<'_, W>
 where
     Count<W>: Vector,
 {
     type Error = Infallible;
 
     #[inline(always)]
-    fn sin_cos(&mut self, x: Wide<W>) -> (Wide<W>, Wide<W>) {
-        let (mut s, mut c) = (Wide::ZERO, Wide::ZERO);
-        sin_cos_wide(&x, &mut s, &mut c);
-        (s, c)
-    }
-
-    #[inline(always)]
     fn solve(&mut self, arena: &mut [Wide<W>], index: usize) -> Result<(), Infallible> {
         let (layout, block) = (self.layout, &self.tape.blocks[index]);
-        let out = |i: Row| layout.places[(block.first + i) as usize].index(0);
+        let out = |i: RowIndex| layout.places[(block.first + i) as usize].index(0);
         for (i, b) in block.right_side.iter().enumerate() {
-            arena[out(i as Row)] = value_of(layout, arena, *b);
+            arena[out(i as RowIndex)] = value_of(layout, arena, *b);
         }
         match &layout.blocks[index] {
-            Factored::Symmetric(f) => {
-                factor(f, layout, block, arena);
-                solve::<false, W>(f, arena, out, out);
+            BlockFactors::Symmetric(f) => {
+                ldl::factor(f, block, arena, |arena, value| value_of(layout, arena, value));
+                ldl::solve::<false, Wide<W>>(f, arena, out, out);
             }
-            Factored::Pivoted(f) => {
+            BlockFactors::Pivoted(f) => {
                 for lane in 0..W {
                     let pivoting = &mut self.pivoting[index];
                     let solved = pivot(f, layout, block, arena, lane, pivoting, out);
@@ -329,71 +305,16 @@ where
         arena: &mut [Wide<W>],
         k: usize,
         block: usize,
-        right: Row,
-        unknowns: Row,
+        right: RowIndex,
+        unknowns: RowIndex,
     ) {
         let layout = self.0;
-        let index = |row: Row| layout.places[row as usize].index(k);
+        let index = |row: RowIndex| layout.places[row as usize].index(k);
         let (right, out) = (|i| index(right + i), |i| index(unknowns + i));
         match &layout.blocks[block] {
-            Factored::Symmetric(f) => solve::<FUSED, W>(f, arena, right, out),
-            Factored::Pivoted(f) => solve_pivoted::<FUSED, W>(f, arena, right, out),
+            BlockFactors::Symmetric(f) => ldl::solve::<FUSED, Wide<W>>(f, arena, right, out),
+            BlockFactors::Pivoted(f) => factor::solve::<FUSED, Wide<W>>(f, arena, right, out),
         }
-    }
-}
-
-/// L D Lᵀ as in `Factor::sparse`, all lanes together; pivots are examined afterwards.
-#[inline(always)]
-fn factor<const W: usize>(f: &Factors, layout: &Layout, block: &Block, arena: &mut [Wide<W>])
-where
-    Count<W>: Vector,
-{
-    let e = &f.pattern;
-    arena[f.lower..f.lower + e.columns.len()].fill(Wide::ZERO);
-    arena[f.pivots..f.pivots + block.size].fill(Wide::ZERO);
-    for (&(_, _, entry), place) in block.entries.iter().zip(&e.places) {
-        let x = value_of(layout, arena, entry);
-        match *place {
-            FactorEntry::Diagonal(i) => arena[f.pivots + i as usize] = x,
-            FactorEntry::Lower(at) => arena[f.lower + at as usize] = x,
-        }
-    }
-    let (multiples, added) = e.support(|at| value_of(layout, arena, block.entries[at as usize].2));
-    arena[f.multiples..][..multiples.len()].copy_from_slice(&multiples);
-    for (place, x) in added {
-        let at = match place {
-            FactorEntry::Diagonal(i) => f.pivots + i as usize,
-            FactorEntry::Lower(at) => f.lower + at as usize,
-        };
-        arena[at] = arena[at].plus(x);
-    }
-    arena[f.work..f.work + block.size].fill(Wide::ZERO);
-    for i in 0..block.size {
-        for at in e.row(i) {
-            arena[f.work + e.columns[at] as usize] = arena[f.lower + at];
-        }
-        for at in e.row(i) {
-            let j = e.columns[at] as usize;
-            let mut s = arena[f.work + j];
-            for m in e.row(j) {
-                s = s.minus(arena[f.lower + m].times(arena[f.work + e.columns[m] as usize]));
-            }
-            arena[f.work + j] = s;
-        }
-        let mut pivot = arena[f.pivots + i];
-        let mut size = pivot.map(f64::abs);
-        for at in e.row(i) {
-            let j = e.columns[at] as usize;
-            let ld = std::mem::replace(&mut arena[f.work + j], Wide::ZERO);
-            let l = ld.times(arena[f.pivots + j]);
-            let product = l.times(ld);
-            pivot = pivot.minus(product);
-            size = size.zip(product, |s, x| s + x.abs());
-            arena[f.lower + at] = l;
-        }
-        arena[f.checks + i] = pivot;
-        arena[f.checks + block.size + i] = size;
-        arena[f.pivots + i] = Wide::splat(1.0).over(pivot);
     }
 }
 
@@ -401,11 +322,11 @@ where
 fn pivot<const W: usize>(
     f: &Pivoted,
     layout: &Layout,
-    block: &Block,
+    block: &CompiledBlock,
     arena: &mut [Wide<W>],
     lane: usize,
     factor: &mut Factor,
-    out: impl Fn(Row) -> usize,
+    out: impl Fn(RowIndex) -> usize,
 ) -> bool
 where
     Count<W>: Vector,
@@ -414,79 +335,17 @@ where
         return false;
     }
     for (wide, x) in arena[f.factors..].iter_mut().zip(factor.general()) {
-        wide.0[lane] = x;
+        wide.0[lane] = *x;
     }
-    let mut b: Vec<f64> = (0..f.size as Row).map(|i| arena[out(i)].0[lane]).collect();
-    factor.solve::<false>(block, &mut b);
+    let mut b: Vec<f64> = (0..f.size as RowIndex).map(|i| arena[out(i)].0[lane]).collect();
+    factor.solve::<false>(&mut b);
     for (i, x) in b.into_iter().enumerate() {
-        arena[out(i as Row)].0[lane] = x;
+        arena[out(i as RowIndex)].0[lane] = x;
     }
     true
 }
 
-/// U⁻¹ G b, in the order of `Factor::solve`.
-#[inline(always)]
-fn solve_pivoted<const FUSED: bool, const W: usize>(
-    f: &Pivoted,
-    arena: &mut [Wide<W>],
-    right: impl Fn(Row) -> usize,
-    out: impl Fn(Row) -> usize,
-) where
-    Count<W>: Vector,
-{
-    let n = f.size;
-    for i in 0..n {
-        let mut sum = arena[right(0)].times(arena[f.g(i, 0)]);
-        for j in 1..n {
-            sum = sum.plus_product::<FUSED>(arena[right(j as Row)], arena[f.g(i, j)]);
-        }
-        arena[f.work + i] = sum;
-    }
-    for i in (0..n).rev() {
-        let mut x = arena[f.work + i];
-        for j in (i + 1..n).rev() {
-            x = x.minus_product::<FUSED>(arena[out(j as Row)], arena[f.u(i, j)]);
-        }
-        arena[out(i as Row)] = x.times(arena[f.u(i, i)]);
-    }
-}
-
-/// L D Lᵀ x = b in the order of `Factor::solve`; `right` and `out` say where b and x are.
-#[inline(always)]
-fn solve<const FUSED: bool, const W: usize>(
-    f: &Factors,
-    arena: &mut [Wide<W>],
-    right: impl Fn(Row) -> usize,
-    out: impl Fn(Row) -> usize,
-) where
-    Count<W>: Vector,
-{
-    let e = &f.pattern;
-    let n = e.order.len();
-    for (i, &unknown) in e.order.iter().enumerate() {
-        let mut s = arena[right(unknown)];
-        for &(m, row) in e.borrowed(i) {
-            s = s.plus_product::<FUSED>(arena[right(row)], arena[f.multiples + m as usize]);
-        }
-        for at in e.row(i) {
-            s = s.minus_product::<FUSED>(arena[f.lower + at], arena[f.work + e.columns[at] as usize]);
-        }
-        arena[f.work + i] = s;
-    }
-    for i in 0..n {
-        arena[f.work + i] = arena[f.work + i].times(arena[f.pivots + i]);
-    }
-    for i in (0..n).rev() {
-        let x = arena[f.work + i];
-        for at in e.row(i) {
-            let j = f.work + e.columns[at] as usize;
-            arena[j] = arena[j].minus_product::<FUSED>(arena[f.lower + at], x);
-        }
-        arena[out(e.order[i])] = x;
-    }
-}
-
-impl<const W: usize> Series for Lanes<W>
+impl<const W: usize> LaneSeries for Lanes<W>
 where
     Count<W>: Vector,
 {
@@ -494,12 +353,12 @@ where
         self.unit.0[lane]
     }
     fn state(&self, i: usize, lane: usize, into: &mut [f64]) {
-        into.iter_mut().zip(self.row(i as Row)).for_each(|(x, c)| *x = c.0[lane]);
+        into.iter_mut().zip(self.row(i as RowIndex)).for_each(|(x, c)| *x = c.0[lane]);
     }
     fn watched(&self, i: usize, lane: usize, into: &mut [f64]) {
         match self.tape.watched[i] {
-            Value::Row(row) => into.iter_mut().zip(self.row(row)).for_each(|(x, c)| *x = c.0[lane]),
-            Value::Constant(slot) => {
+            TapeValue::Row(row) => into.iter_mut().zip(self.row(row)).for_each(|(x, c)| *x = c.0[lane]),
+            TapeValue::Constant(slot) => {
                 into.fill(0.0);
                 into[0] = self.constant(slot, lane);
             }
@@ -513,11 +372,11 @@ where
         self.row(self.tape.recurrence.guarded[i].u)[k].0[lane]
     }
     fn pair_at(&self, lane: usize, h: f64, into: &mut [f64], low: &mut [f64]) {
-        let mut powers = vec![0.0; self.order];
-        taylor::powers(h, &mut powers);
+        let mut h_powers = vec![0.0; self.order];
+        powers(h, &mut h_powers);
         for (i, (x, low)) in into.iter_mut().zip(low).enumerate() {
-            let row: Vec<f64> = self.row(i as Row).iter().map(|c| c.0[lane]).collect();
-            (*x, *low) = taylor::end_of(&row, &powers, *low);
+            let row: Vec<f64> = self.row(i as RowIndex).iter().map(|c| c.0[lane]).collect();
+            (*x, *low) = end_of(&row, &h_powers, *low);
         }
     }
 }

@@ -1,22 +1,25 @@
-//! W lanes with their times, steps and ledgers: one round is one step of every lane.
+//! W lanes with their times, steps and audits: one round is one step of every lane.
 //!
 //! The vector part of a round ([`Round`], compiled for each instruction set) makes the series of all lanes,
-//! their steps, the bounds of the watched functions, the ledgers' entries and the states the steps lead to. The single
+//! their steps, the bounds of the watched functions, what is audited and the states the steps lead to. The single
 //! part then asks the handler about the lanes that need it and puts the answers in their places.
 
 // Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
 #![allow(clippy::needless_range_loop)]
 
-use crate::batch::ensemble::{BatchAudit, Handler, LaneStart, LaneStep, Leave, Monitors, Verdict};
-use crate::batch::lane_scale::{Lane, end_of, four_sums, inverse_scale, inverse_size, radii};
+use crate::batch::ensemble::{BatchAudit, Handler, LaneStart, LaneStep, Leave, Monitors, StepVerdict};
+use crate::batch::lane_series::{AllLanes, OneLane};
 use crate::batch::lanes::Lanes;
 use crate::batch::times::Times;
-use crate::eval::element::{Count, Element, Vector, Wide};
-use crate::ir::tape::{Row, Tape, Value};
+use crate::eval::element::{Count, Doubles, Element, Vector, Wide};
+use crate::eval::polynomial::{end_of, four_sums, powers_of};
+use crate::ir::tape::{RowIndex, Tape, TapeValue};
 use crate::simd::{Kernel, Level, dispatch};
-use crate::step::extent::{NOTHING, further, step_by_rows};
+use crate::step::audit::{greater, relative, unbalanced, with_term};
+use crate::step::extent::{NOTHING, further, with};
 use crate::step::step_guard::range;
-use crate::step::taylor::{Taylor, far_shorter, larger, smaller, within_unit};
+use crate::step::step_size::{self, SHORTEST, StepSize, is_unsettled};
+use crate::step::taylor::{Taylor, larger, smaller, within_unit};
 use std::sync::Arc;
 
 /// The handler is asked whether to go on every so many rounds.
@@ -27,9 +30,6 @@ const ORDER_ROUNDING: f64 = 64.0 * f64::EPSILON;
 const SIZE_ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// A little more than the noise single runs compare with.
 const NOISIER: f64 = 1.001;
-/// Steps below this part of the time say that the motion runs into a singularity.
-pub const SHORTEST: f64 = 1e-18;
-
 /// W lanes with their times and steps.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneBatch<const W: usize>
@@ -53,8 +53,6 @@ where
     reach: Vec<Wide<W>>,
     /// Ranges and reach before this round, where single runs may project its states and see others instead.
     seen: (Vec<[Wide<W>; 2]>, Vec<Wide<W>>),
-    /// 1/S per state variable.
-    inverses: Vec<Wide<W>>,
     /// The step, its square, …
     powers: Vec<Wide<W>>,
     /// Lanes whose step must be looked at.
@@ -99,7 +97,6 @@ where
             ranges: vec![NOTHING.map(Wide::splat); n + monitors.followed],
             reach: vec![Wide::ZERO; tape.recurrence.guarded.len()],
             seen: (Vec::new(), Vec::new()),
-            inverses: vec![Wide::ZERO; n],
             sides: vec![Wide::ZERO; tape.watched.len()],
             low: vec![Wide::ZERO; n],
             next: vec![Wide::ZERO; n],
@@ -163,38 +160,19 @@ where
         let n = self.lanes.order;
         let tape = Arc::clone(&self.lanes.tape);
         let unit = self.lanes.unit;
-        let before = self.step.zip(unit, |h, u| h / u);
-        let (mut last, mut before_last, mut third) = (Wide::<W>::ZERO, Wide::<W>::ZERO, Wide::<W>::ZERO);
-        for i in 0..tape.dimension {
-            let row = self.lanes.row(i as Row);
-            let inverse = inverse_scale(&mut self.ranges[i], [row[0], row[1], row[2]], before);
-            self.inverses[i] = inverse;
-            let tail = &row[n - 2..n + 1];
-            last = last.zip(tail[2].map(f64::abs).zip(inverse, |c, s| c * s), larger);
-            before_last = before_last.zip(tail[1].map(f64::abs).zip(inverse, |c, s| c * s), larger);
-            third = third.zip(tail[0].map(f64::abs).zip(inverse, |c, s| c * s), larger);
-        }
-        let mut largest = [last, before_last, third];
-        for (at, value) in tape.watched.iter().enumerate() {
-            let Value::Row(row) = value else { continue };
-            let row = self.lanes.row(*row);
-            let first = [row[0], row[1], row[2]];
-            let inverse = match self.ranges.get_mut(tape.dimension + at) {
-                Some(range) => inverse_scale(range, first, before),
-                None => inverse_size(first, before),
-            };
-            for (largest, c) in largest.iter_mut().zip([row[n], row[n - 1], row[n - 2]]) {
-                *largest = largest.zip(c.map(f64::abs).zip(inverse, |c, s| c * s), larger);
-            }
-        }
-        let factor = self.taylor.factor;
-        let mut natural = radii(n, &largest).map(|r| r * factor);
+        let before = self.step.over(unit);
+        let rows = AllLanes { lanes: &self.lanes, ranges: &self.ranges };
+        let variables = self.monitors.smooth.map_or(0, |smooth| smooth.variables);
+        let StepSize { length: mut natural, rate, bend } =
+            step_size::natural(&self.taylor, &rows, before, variables);
         for i in 0..W {
-            if (before.0[i] == 0.0) | far_shorter(natural.0[i], before.0[i]) {
-                let lane = Lane { lanes: &self.lanes, ranges: &self.ranges, lane: i };
-                natural.0[i] = step_by_rows(&self.taylor, &lane, before.0[i]);
+            if is_unsettled(natural.0[i], before.0[i]) {
+                let rows = OneLane(AllLanes { lanes: &self.lanes, ranges: &self.ranges }, i);
+                natural.0[i] = step_size::settled(&self.taylor, &rows, before.0[i], 0).length;
             }
         }
+        self.stiff(StepSize { length: natural, rate, bend });
+        self.see_ranges();
         for i in 0..W {
             let h = natural.0[i];
             self.next_step.0[i] = if h < f64::INFINITY { h * unit.0[i] } else { self.step.0[i] };
@@ -223,25 +201,31 @@ where
             let odd = !(within_unit(natural.0[i]) | (natural.0[i] == f64::INFINITY));
             self.needs_attention[i] = u64::from(hopeless | odd);
         }
-        self.stiff(natural);
     }
 
-    /// Which lanes take a step of `Monitors::smooth`.
+    /// Which lanes take a step of `Monitors::smooth`; of the first step of a motion nothing is known but itself.
     #[inline(always)]
-    fn stiff(&mut self, natural: Wide<W>) {
+    fn stiff(&mut self, StepSize { length, rate, bend }: StepSize<Wide<W>>) {
         let Some(smooth) = self.monitors.smooth else { return };
-        let (mut rate, mut bend) = (Wide::<W>::ZERO, Wide::<W>::ZERO);
-        for i in 0..smooth.variables {
-            let (row, inverse) = (self.lanes.row(i as Row), self.inverses[i]);
-            let [first, second] = [row[1], row[2]].map(|c| c.zip(inverse, |c, s| c.abs() * s));
-            rate = first.zip(rate, |c, r| if c > r { c } else { r });
-            bend = second.zip(bend, |c, b| if 2.0 * c > b { 2.0 * c } else { b });
-        }
         for i in 0..W {
-            let stiff = (self.step.0[i] > 0.0)
-                & (rate.0[i] > 0.0)
-                & (natural.0[i] * bend.0[i] < smooth.part * rate.0[i]);
-            self.stiff[i] = u64::from(stiff);
+            let step = StepSize { length: length.0[i], rate: rate.0[i], bend: bend.0[i] };
+            self.stiff[i] = u64::from((self.step.0[i] > 0.0) & step.is_smooth(smooth.part));
+        }
+    }
+
+    /// Takes in where the steps begin, as `Extent::see`.
+    #[inline(always)]
+    fn see_ranges(&mut self) {
+        let dimension = self.lanes.tape.dimension;
+        for (i, range) in self.ranges.iter_mut().enumerate() {
+            let x = match i.checked_sub(dimension) {
+                None => self.lanes.row(i as RowIndex)[0],
+                Some(watched) => match self.lanes.tape.watched[watched] {
+                    TapeValue::Row(row) => self.lanes.row(row)[0],
+                    TapeValue::Constant(_) => continue,
+                },
+            };
+            *range = with(*range, x);
         }
     }
 
@@ -256,14 +240,13 @@ where
         let Some(balance) = &self.monitors.balance else { return };
         let mut scale = Wide::<W>::ZERO;
         for i in balance.terms.clone() {
-            scale = scale.zip(self.lanes.monitored[i], |s, e| s + e.abs());
+            scale = scale.zip(self.lanes.monitored[i], with_term);
         }
-        let mut error = self.lanes.monitored[balance.value].zip(self.expected, |e, x| e - x);
-        if let Some(work) = balance.work {
-            error = error.zip(self.lanes.row(work as Row)[0], |e, w| e - w);
+        let value = self.lanes.monitored[balance.value];
+        let work = balance.work.map_or(Wide::ZERO, |work| self.lanes.row(work as RowIndex)[0]);
+        for i in 0..W {
+            self.worst.0[i] = unbalanced(self.worst.0[i], value.0[i], self.expected.0[i], work.0[i]);
         }
-        // What is not a number stays.
-        self.worst = error.map(f64::abs).zip(self.worst, larger);
         self.scale = scale.zip(self.scale, larger);
     }
 
@@ -271,14 +254,13 @@ where
     #[inline(always)]
     fn residuals(&mut self) {
         for (greatest, &i) in self.greatest.iter_mut().zip(&self.monitors.greatest) {
-            *greatest = greatest.zip(self.lanes.monitored[i], |g, x| if x > g { x } else { g });
+            *greatest = greatest.zip(self.lanes.monitored[i], greater);
         }
         let drift = self.monitors.drift;
         for &(value, size) in &self.monitors.residuals {
             let (value, size) = (self.lanes.monitored[value], self.greatest[size]);
             for i in 0..W {
-                let size = size.0[i].max(f64::MIN_POSITIVE);
-                self.needs_attention[i] |= u64::from((value.0[i] != 0.0) & (value.0[i].abs() / size > drift));
+                self.needs_attention[i] |= u64::from(relative(value.0[i], size.0[i]) > drift);
             }
         }
     }
@@ -288,24 +270,16 @@ where
     fn bounds(&mut self) {
         let h = self.size;
         let n = self.lanes.order;
-        // As `taylor::powers`.
-        self.powers[0] = h;
-        let mut known = 1;
-        for k in 1..n {
-            if k == 2 * known {
-                known = k;
-            }
-            self.powers[k] = self.powers[k - known].zip(self.powers[known - 1], |a, b| a * b);
-        }
+        powers_of(h, &mut self.powers);
         let power = self.powers[n - 1];
         let mut needs_attention = self.needs_attention;
         for (at, value) in self.lanes.tape.watched.iter().enumerate() {
-            let Value::Row(row) = value else { continue };
+            let TapeValue::Row(row) = value else { continue };
             let row = self.lanes.row(*row);
             let side = self.sides[at];
             // Σ min(0, s x) = (s Σ x − Σ |x|)/2, sums that become vector code.
-            let sum = four_sums(&row[1..], &self.powers, |c, p| c * p);
-            let size = four_sums(&row[1..], &self.powers, |c, p| (c * p).abs());
+            let sum = four_sums(&row[1..], &self.powers, Wide::times);
+            let size = four_sums(&row[1..], &self.powers, |c, p| c.times(p).abs());
             let mut noise = row[n].zip(power, |c, p| (c * p).abs());
             if let Some(own) = self.monitors.size.get(at).copied().flatten() {
                 noise = noise.zip(self.lanes.monitored[own], |n, own| n + SIZE_ROUNDING * own);
@@ -327,24 +301,23 @@ where
     fn ends(&mut self) {
         let h = self.size;
         for (i, next) in self.next.iter_mut().enumerate() {
-            (*next, self.next_low[i]) = end_of(self.lanes.row(i as Row), &self.powers, self.low[i]);
+            (*next, self.next_low[i]) = end_of(self.lanes.row(i as RowIndex), &self.powers, self.low[i]);
         }
         let mut peak = self.peak;
         for value in &self.lanes.tape.watched[..self.monitors.peaks] {
             match *value {
-                Value::Row(row) => {
-                    peak = self.lanes.row(row)[0].zip(peak, |x, p| if x > p { x } else { p });
+                TapeValue::Row(row) => {
+                    peak = peak.zip(self.lanes.row(row)[0], greater);
                 }
-                Value::Constant(slot) => {
+                TapeValue::Constant(slot) => {
                     for i in 0..W {
-                        let x = self.lanes.constant(slot, i);
-                        peak.0[i] = if x > peak.0[i] { x } else { peak.0[i] };
+                        peak.0[i] = greater(peak.0[i], self.lanes.constant(slot, i));
                     }
                 }
             }
         }
         self.next_peak = peak;
-        let time = self.time.plus(h.zip(self.lanes.unit, |h, u| h * u));
+        let time = self.time.plus(h.times(self.lanes.unit));
         for i in 0..W {
             let last = h.0[i] == self.left.0[i];
             self.next_time.hi.0[i] = if last { self.end.hi.0[i] } else { time.hi.0[i] };
@@ -356,7 +329,7 @@ where
 
     pub(crate) fn run(&mut self, handler: &mut dyn Handler) -> u64 {
         for lane in 0..W {
-            self.board(lane, handler);
+            self.begin_next(lane, handler);
         }
         self.lanes.current[..self.next.len()].copy_from_slice(&self.next);
         self.low.copy_from_slice(&self.next_low);
@@ -379,12 +352,12 @@ where
                     continue;
                 }
                 if early {
-                    self.depart(lane, Leave::Asked, handler);
+                    self.leave(lane, Leave::Asked, handler);
                     continue;
                 }
                 if self.steps[lane] >= self.most_steps[lane] || self.left.0[lane] <= 0.0 {
                     let why = if self.left.0[lane] <= 0.0 { Leave::Reached } else { Leave::StepLimit };
-                    self.depart(lane, why, handler);
+                    self.leave(lane, why, handler);
                     continue;
                 }
                 self.steps[lane] += 1;
@@ -397,7 +370,7 @@ where
                 }
                 self.smooth[lane] = smooth;
                 if self.size.0[lane] == self.left.0[lane] {
-                    self.arrive(lane, handler);
+                    self.finish(lane, handler);
                 }
             }
             self.lanes.current[..self.next.len()].copy_from_slice(&self.next);
@@ -416,9 +389,9 @@ where
         let hopeless = !(size > 0.0 && size * self.lanes.unit.0[lane] >= shortest && size.is_finite());
         if self.lanes.unhealthy[lane] || hopeless {
             let why = if self.lanes.unhealthy[lane] { Leave::NeedsPivoting } else { Leave::NotFinite };
-            return self.depart(lane, why, handler);
+            return self.leave(lane, why, handler);
         }
-        self.read_ledger(lane);
+        self.read_audit(lane);
         let mut parameters = std::mem::take(&mut self.parameters[lane]);
         let mut step = LaneStep {
             time: self.time.get(lane),
@@ -438,48 +411,48 @@ where
         }
         self.parameters[lane] = parameters;
         match verdict {
-            Verdict::Pass => {
+            StepVerdict::Pass => {
                 self.write_sides(lane);
                 self.smooth[lane] = self.smooth_with(lane);
                 if size == self.left.0[lane] {
-                    self.arrive(lane, handler);
+                    self.finish(lane, handler);
                 }
             }
-            Verdict::Cut => {
+            StepVerdict::Cut => {
                 self.next_time.set(lane, time);
                 for (next, x) in self.next.iter_mut().zip(&self.state) {
                     next.0[lane] = *x;
                 }
-                self.write_ledger(lane);
+                self.write_audit(lane);
             }
-            Verdict::Leave => self.depart(lane, Leave::Asked, handler),
+            StepVerdict::Leave => self.leave(lane, Leave::Asked, handler),
         }
     }
 
-    /// The undisturbed last step: hands over its end and boards the next trajectory.
-    fn arrive(&mut self, lane: usize, handler: &mut dyn Handler) {
+    /// The undisturbed last step: hands over its end and begins the next trajectory.
+    fn finish(&mut self, lane: usize, handler: &mut dyn Handler) {
         for (x, next) in self.state.iter_mut().zip(&self.next) {
             *x = next.0[lane];
         }
-        self.read_ledger(lane);
+        self.read_audit(lane);
         self.audit.low.iter_mut().zip(&self.next_low).for_each(|(x, wide)| *x = wide.0[lane]);
         self.audit.peak = self.next_peak.0[lane];
         handler.leave(lane, Leave::Reached, self.end.get(lane), &self.state, &self.audit);
-        self.board(lane, handler);
+        self.begin_next(lane, handler);
     }
 
-    /// Hands back the state at the start of the step and boards the next trajectory.
-    fn depart(&mut self, lane: usize, why: Leave, handler: &mut dyn Handler) {
+    /// Hands back the state at the start of the step and begins the next trajectory.
+    fn leave(&mut self, lane: usize, why: Leave, handler: &mut dyn Handler) {
         for (i, x) in self.state.iter_mut().enumerate() {
-            *x = self.lanes.row(i as Row)[0].0[lane];
+            *x = self.lanes.row(i as RowIndex)[0].0[lane];
         }
-        self.read_ledger(lane);
+        self.read_audit(lane);
         handler.leave(lane, why, self.time.get(lane), &self.state, &self.audit);
-        self.board(lane, handler);
+        self.begin_next(lane, handler);
     }
 
     /// The next trajectory into a lane; an empty lane rests at its last state.
-    fn board(&mut self, lane: usize, handler: &mut dyn Handler) {
+    fn begin_next(&mut self, lane: usize, handler: &mut dyn Handler) {
         let tape = &self.lanes.tape;
         let start = &mut self.start;
         start.state.resize(tape.dimension, 0.0);
@@ -498,7 +471,7 @@ where
         low.resize(tape.dimension, 0.0);
         start.audit =
             BatchAudit { most_steps: u64::MAX, sides, greatest, extent, low, ..BatchAudit::default() };
-        self.active[lane] = handler.board(lane, start);
+        self.active[lane] = handler.next(lane, start);
         if !self.active[lane] {
             self.next_time.set(lane, self.end.get(lane));
             return;
@@ -514,10 +487,10 @@ where
             next.0[lane] = *x;
         }
         std::mem::swap(&mut self.audit, &mut self.start.audit);
-        self.write_ledger(lane);
+        self.write_audit(lane);
     }
 
-    fn read_ledger(&mut self, lane: usize) {
+    fn read_audit(&mut self, lane: usize) {
         let audit = &mut self.audit;
         audit.steps = self.steps[lane];
         audit.most_steps = self.most_steps[lane];
@@ -542,7 +515,7 @@ where
         audit.low.iter_mut().zip(&self.low).for_each(|(x, wide)| *x = wide.0[lane]);
     }
 
-    fn write_ledger(&mut self, lane: usize) {
+    fn write_audit(&mut self, lane: usize) {
         self.write_sides(lane);
         let audit = &self.audit;
         self.steps[lane] = audit.steps;
@@ -573,7 +546,7 @@ where
     }
 }
 
-/// Jets, step sizes, bounds, ledgers and end states of all lanes, compiled for each instruction set.
+/// Jets, step sizes, bounds, audits and end states of all lanes, compiled for each instruction set.
 struct Round<'a, const W: usize>(&'a mut LaneBatch<W>)
 where
     Count<W>: Vector;

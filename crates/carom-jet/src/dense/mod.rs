@@ -1,15 +1,17 @@
 //! Small dense linear algebra.  P M R = L U with complete pivoting, so that the rank is seen.
 //!
-//! Used where a few equations are solved once (an impact, a start, a projection), never inside a step. The matrix
-//! is balanced first, so that masses of 1 and 1e8 or a gap measured in millimetres do not look like lost rank.
+//! Used where a few equations are solved once (a jump, a start, a projection), never inside a step. The matrix
+//! is balanced first, so that unknowns of size 1 and 1e8 or a row measured in millimetres do not look like lost rank.
 //! Promise: for a consistent system the solution returned has the smallest Euclidean norm; where it is the only one, powers of
 //! two of rows and columns change nothing but exponents.
 
 pub mod balance;
+pub mod rank;
 mod singular;
 
 pub use balance::balance;
-pub use singular::{SingularValues, least_norm, rank, scaled_rows};
+pub use rank::{Echelon, Pivoting, rank};
+pub use singular::{SingularValues, least_norm, scaled_rows};
 
 /// A dense matrix, row by row.
 ///
@@ -79,9 +81,6 @@ pub fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m, &v| if v.abs() > m || v.is_nan() { v.abs() } else { m })
 }
 
-/// A pivot below this fraction of the largest one of the balanced matrix counts as lost rank.
-pub const RANK_TOLERANCE: f64 = 1e-11;
-
 /// A factored matrix.
 ///
 /// ```
@@ -94,9 +93,7 @@ pub const RANK_TOLERANCE: f64 = 1e-11;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Factored {
-    lu: Matrix,
-    row_order: Vec<usize>,
-    column_order: Vec<usize>,
+    pivoting: Pivoting,
     row_scale: Vec<f64>,
     column_scale: Vec<f64>,
     /// Numerical rank.
@@ -116,51 +113,10 @@ impl Factored {
                 lu[(i, j)] *= row_scale[i] * column_scale[j];
             }
         }
-        let mut row_order: Vec<usize> = (0..m).collect();
-        let mut column_order: Vec<usize> = (0..n).collect();
-        let mut rank = 0;
-        let mut first_pivot = 0.0;
-        for k in 0..m.min(n) {
-            let (mut p, mut q, mut best) = (k, k, 0.0);
-            for i in k..m {
-                for j in k..n {
-                    if lu[(i, j)].abs() > best {
-                        (p, q, best) = (i, j, lu[(i, j)].abs());
-                    }
-                }
-            }
-            if k == 0 {
-                first_pivot = best;
-            }
-            // Not finite counts as lost rank as well: nothing can be solved with it.
-            if best.is_nan() || best <= RANK_TOLERANCE * first_pivot {
-                break;
-            }
-            rank += 1;
-            if p != k {
-                for j in 0..n {
-                    lu.entries.swap(p * n + j, k * n + j);
-                }
-                row_order.swap(p, k);
-            }
-            if q != k {
-                for i in 0..m {
-                    lu.entries.swap(i * n + q, i * n + k);
-                }
-                column_order.swap(q, k);
-            }
-            for i in k + 1..m {
-                let factor = lu[(i, k)] / lu[(k, k)];
-                lu[(i, k)] = factor;
-                if factor != 0.0 {
-                    for j in k + 1..n {
-                        lu[(i, j)] -= factor * lu[(k, j)];
-                    }
-                }
-            }
-        }
-        let mut factored =
-            Factored { lu, row_order, column_order, row_scale, column_scale, rank, null_space: Vec::new() };
+        // Not finite counts as lost rank as well: nothing can be solved with it.
+        let pivoting = Pivoting::of(lu, |_, first, pivot| pivot > rank::SOLVABLE * first);
+        let rank = pivoting.rank;
+        let mut factored = Factored { pivoting, row_scale, column_scale, rank, null_space: Vec::new() };
         factored.null_space = factored.find_null_space();
         factored
     }
@@ -179,38 +135,38 @@ impl Factored {
 
     /// Is M square with full rank?
     pub fn is_regular(&self) -> bool {
-        self.lu.rows == self.lu.columns && self.rank == self.lu.rows
+        self.pivoting.lu.rows == self.pivoting.lu.columns && self.rank == self.pivoting.lu.rows
     }
 
     /// The rows that carry the rank, in the order they were chosen as pivots.
     pub fn pivot_rows(&self) -> &[usize] {
-        &self.row_order[..self.rank]
+        &self.pivoting.row_order[..self.rank]
     }
 
     /// The columns that carry the rank.
     pub fn pivot_columns(&self) -> &[usize] {
-        &self.column_order[..self.rank]
+        &self.pivoting.column_order[..self.rank]
     }
 
     /// Solves U z = y for the first `rank` unknowns, the others given in `z`.
     fn back_substitute(&self, z: &mut [f64]) {
         for k in (0..self.rank).rev() {
-            let known: f64 = (k + 1..self.rank).map(|j| self.lu[(k, j)] * z[j]).sum();
-            z[k] = (z[k] - known) / self.lu[(k, k)];
+            let known: f64 = (k + 1..self.rank).map(|j| self.pivoting.lu[(k, j)] * z[j]).sum();
+            z[k] = (z[k] - known) / self.pivoting.lu[(k, k)];
         }
     }
 
     fn find_null_space(&self) -> Vec<Vec<f64>> {
-        let n = self.lu.columns;
+        let n = self.pivoting.lu.columns;
         let mut basis: Vec<Vec<f64>> = Vec::new();
         for free in self.rank..n {
-            let mut z: Vec<f64> = (0..self.rank).map(|k| -self.lu[(k, free)]).collect();
+            let mut z: Vec<f64> = (0..self.rank).map(|k| -self.pivoting.lu[(k, free)]).collect();
             self.back_substitute(&mut z);
             let mut x = vec![0.0; n];
             for (k, &zk) in z.iter().enumerate() {
-                x[self.column_order[k]] = zk * self.column_scale[self.column_order[k]];
+                x[self.pivoting.column_order[k]] = zk * self.column_scale[self.pivoting.column_order[k]];
             }
-            let j = self.column_order[free];
+            let j = self.pivoting.column_order[free];
             x[j] = self.column_scale[j];
             // Gram–Schmidt twice is enough.
             for _ in 0..2 {
@@ -228,20 +184,20 @@ impl Factored {
 
     /// The smallest x with M x = right side on the pivot rows; the other rows hold when the system is consistent.
     pub fn solve(&self, right_side: &[f64]) -> Vec<f64> {
-        let n = self.lu.columns;
+        let n = self.pivoting.lu.columns;
         let mut y = vec![0.0; self.rank];
         for k in 0..self.rank {
-            let i = self.row_order[k];
+            let i = self.pivoting.row_order[k];
             let mut sum = right_side[i] * self.row_scale[i];
             for (j, yj) in y.iter().enumerate().take(k) {
-                sum -= self.lu[(k, j)] * yj;
+                sum -= self.pivoting.lu[(k, j)] * yj;
             }
             y[k] = sum;
         }
         self.back_substitute(&mut y);
         let mut x = vec![0.0; n];
         for (k, &yk) in y.iter().enumerate() {
-            x[self.column_order[k]] = yk * self.column_scale[self.column_order[k]];
+            x[self.pivoting.column_order[k]] = yk * self.column_scale[self.pivoting.column_order[k]];
         }
         for known in &self.null_space {
             let c = dot(known, &x);

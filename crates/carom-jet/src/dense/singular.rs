@@ -3,9 +3,7 @@
 //! One-sided Jacobi: the columns of M are rotated until they are orthogonal, M V = U Σ. It is slow for large
 //! matrices and accurate for all of them, so elimination is tried first and trusted only when it leaves no doubt.
 
-/// Singular values below this part of the largest count as zero. Entries are exact to a few units of rounding and
-/// rows are scaled to size 1, so what is zero comes out below 1e-13; what a model means is far above.
-pub const RANK_TOLERANCE: f64 = 1e-9;
+use super::rank::{SINGULAR_VALUE, WELL_CONDITIONED};
 
 /// M = U Σ Vᵀ with the columns of V complete.
 ///
@@ -77,7 +75,7 @@ impl SingularValues {
     /// Number of singular values that are not zero.
     pub fn rank(&self) -> usize {
         let largest = self.values.first().copied().unwrap_or(0.0);
-        self.values.iter().filter(|&&s| s > RANK_TOLERANCE * largest && s > f64::MIN_POSITIVE).count()
+        self.values.iter().filter(|&&s| s > SINGULAR_VALUE * largest && s > f64::MIN_POSITIVE).count()
     }
 
     /// Orthonormal right null vectors.
@@ -99,60 +97,6 @@ impl SingularValues {
     }
 }
 
-/// The rank, by elimination with complete pivoting when the pivots leave no doubt, else by singular values.
-pub fn rank(rows: &[Vec<f64>], columns: usize) -> usize {
-    // Pivots may fall well below the singular values they stand for; between these two nothing is decided.
-    const CERTAIN: f64 = 1e-6;
-    const NOTHING: f64 = 1e-12;
-    let mut m = rows.to_vec();
-    // The largest entry of each row and its column, up to date: sparse matrices change few rows at a time. A column that
-    // had its pivot is exactly zero in the rows that are left.
-    let top = |line: &[f64]| {
-        let mut best = (0.0, 0);
-        for (j, x) in line.iter().enumerate() {
-            if x.abs() > best.0 || x.is_nan() {
-                best = (x.abs(), j);
-            }
-        }
-        best
-    };
-    let mut tops: Vec<(f64, usize)> = m.iter().map(|line| top(line)).collect();
-    let mut largest = 0.0;
-    for k in 0..m.len().min(columns) {
-        let mut row = k;
-        for i in k..m.len() {
-            if tops[i].0 > tops[row].0 || tops[i].0.is_nan() {
-                row = i;
-            }
-        }
-        let (best, column) = tops[row];
-        if k == 0 {
-            largest = best;
-        }
-        if best <= NOTHING * largest {
-            return k;
-        }
-        if best < CERTAIN * largest || best.is_nan() {
-            return SingularValues::of(rows, columns).rank();
-        }
-        m.swap(k, row);
-        tops.swap(k, row);
-        let (above, below) = m.split_at_mut(k + 1);
-        let pivot = &above[k];
-        for (line, top_of) in below.iter_mut().zip(&mut tops[k + 1..]) {
-            let factor = line[column] / pivot[column];
-            if factor != 0.0 {
-                for (x, p) in line.iter_mut().zip(pivot) {
-                    *x -= factor * p;
-                }
-                line[column] = 0.0;
-                *top_of = top(line);
-            }
-        }
-    }
-    m.len().min(columns)
-}
-
 /// The x of least norm with M x = b (`carom_jet::dense::least_norm(&[vec![1.0, 1.0]], 2, &[2.0])` is [1, 1]): through M Mᵀ y = b when that is well conditioned, else by singular values.
 pub fn least_norm(rows: &[Vec<f64>], columns: usize, b: &[f64]) -> Vec<f64> {
     let n = rows.len();
@@ -168,7 +112,7 @@ pub fn least_norm(rows: &[Vec<f64>], columns: usize, b: &[f64]) -> Vec<f64> {
             let rest = sparse_dot(i, j) - dot(&l[i][..j], &l[j][..j]);
             if i > j {
                 l[i][j] = rest / l[j][j];
-            } else if rest > 1e-8 * size {
+            } else if rest > WELL_CONDITIONED * size {
                 l[i][i] = rest.sqrt();
             } else {
                 return SingularValues::of(rows, columns).solve(b);
@@ -199,6 +143,7 @@ pub fn scaled_rows(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dense::rank;
     use carom_expr::Random;
 
     #[test]

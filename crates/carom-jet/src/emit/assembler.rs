@@ -1,21 +1,25 @@
 //! x86-64 instructions as bytes, and a register file that remembers what memory it holds.
 //!
-//! Arithmetic comes in three widths: one double, four and eight. Each instruction has the shortest encoding: VEX for
-//! registers below 16, EVEX for the others and for eight doubles. Every memory operand is a base register plus a 32-bit displacement. A value
+//! Arithmetic comes in three widths: one double, four and eight. Instructions have a VEX prefix where that
+//! suffices (registers below 16, up to four doubles), else EVEX. Every memory operand is a base register plus a 32-bit displacement, also where
+//! eight bits would do: one form to test. A value
 //! that was loaded from or stored to a place stays known until its register is needed for something else, so that code
 //! written as loads and stores runs on registers. What is only *kept* is stored when its register is needed, or never.
 
 use super::listing::{Meant, Operand};
-pub(crate) use super::operand::{Base, General, Mem, Op, RBP, RBX, Rm, Width};
+pub(crate) use super::operand::{Base, General, Mem, RBP, RBX, Rm, VectorOp, VectorWidth};
 use std::collections::HashMap;
 
 /// Vector registers 0 and 1 are scratch; the others remember.
 const FIRST_CACHED: u8 = 2;
 
+/// The opcode of `vbroadcastsd`.
+const BROADCAST: u8 = 0x19;
+
 /// Code under construction.
 pub(crate) struct Assembler {
     pub bytes: Vec<u8>,
-    pub width: Width,
+    pub width: VectorWidth,
     /// Vector registers in use.
     registers: u8,
     /// What each register holds a copy of.
@@ -35,11 +39,11 @@ pub(crate) struct Assembler {
 
 /// A place in the code to jump back to.
 #[derive(Clone, Copy)]
-pub(crate) struct Label(usize);
+pub(crate) struct CodeLabel(usize);
 
 /// A forward jump whose target is not known yet: the end of its bytes, and its place in the listing.
 #[must_use]
-pub(crate) struct Jump {
+pub(crate) struct ForwardJump {
     after: usize,
     meant: usize,
 }
@@ -49,7 +53,7 @@ pub(crate) const IF_ZERO: u8 = 4;
 pub(crate) const IF_NOT_ZERO: u8 = 5;
 
 impl Assembler {
-    pub(crate) fn new(width: Width, registers: u8, listed: bool) -> Assembler {
+    pub(crate) fn new(width: VectorWidth, registers: u8, listed: bool) -> Assembler {
         Assembler {
             bytes: Vec::new(),
             width,
@@ -178,14 +182,14 @@ impl Assembler {
 
     pub(crate) fn load(&mut self, x: u8, place: Mem) {
         let (name, prefix, opcode) =
-            if self.width == Width::One { ("vmovsd", 3, 0x10) } else { ("vmovapd", 1, 0x28) };
+            if self.width == VectorWidth::One { ("vmovsd", 3, 0x10) } else { ("vmovapd", 1, 0x28) };
         self.mean(name, &[self.register(x), memory(place, self.width.bits())]);
         self.vector(self.width, 1, prefix, opcode, x, 0, Rm::Memory(place));
     }
 
     pub(crate) fn store(&mut self, place: Mem, x: u8) {
         let (name, prefix, opcode) =
-            if self.width == Width::One { ("vmovsd", 3, 0x11) } else { ("vmovapd", 1, 0x29) };
+            if self.width == VectorWidth::One { ("vmovsd", 3, 0x11) } else { ("vmovapd", 1, 0x29) };
         self.mean(name, &[memory(place, self.width.bits()), self.register(x)]);
         self.vector(self.width, 1, prefix, opcode, x, 0, Rm::Memory(place));
     }
@@ -196,10 +200,41 @@ impl Assembler {
         self.vector(self.width, 1, 1, 0x10, x, 0, Rm::Memory(place));
     }
 
-    /// One double in every place of eight.
+    /// One double in every place of a vector.
     pub(crate) fn broadcast(&mut self, x: u8, place: Mem) {
-        self.mean("vbroadcastsd", &[Operand::Vector(x, 512), memory(place, 64)]);
-        self.vector(Width::Eight, 2, 1, 0x19, x, 0, Rm::Memory(place));
+        debug_assert!(self.width != VectorWidth::One, "a vector");
+        self.mean("vbroadcastsd", &[self.register(x), memory(place, 64)]);
+        self.vector(self.width, 2, 1, BROADCAST, x, 0, Rm::Memory(place));
+    }
+
+    /// Four doubles from these places: the halves one by one, neighbours with one load. Register 1 holds the upper half.
+    pub(crate) fn collect(&mut self, x: u8, [a, b, c, d]: [Mem; 4]) {
+        debug_assert!(x != 1, "not the register of the upper half");
+        self.load_two(x, [a, b]);
+        let full = Operand::Vector(x, 256);
+        let upper = if are_neighbours(c, d) {
+            self.mean("vinsertf128", &[full, full, memory(c, 128), Operand::Number(1)]);
+            Rm::Memory(c)
+        } else {
+            self.load_two(1, [c, d]);
+            self.mean("vinsertf128", &[full, full, Operand::Vector(1, 128), Operand::Number(1)]);
+            Rm::Register(1)
+        };
+        self.vector(VectorWidth::Four, 3, 1, 0x18, x, x, upper);
+        self.bytes.push(1);
+    }
+
+    /// Two doubles in the lower half of a register.
+    fn load_two(&mut self, x: u8, [a, b]: [Mem; 2]) {
+        let half = Operand::Vector(x, 128);
+        if are_neighbours(a, b) {
+            self.mean("vmovupd", &[half, memory(a, 128)]);
+            return self.vector(VectorWidth::One, 1, 1, 0x10, x, 0, Rm::Memory(a));
+        }
+        self.mean("vmovsd", &[half, memory(a, 64)]);
+        self.vector(VectorWidth::One, 1, 3, 0x10, x, 0, Rm::Memory(a));
+        self.mean("vmovhpd", &[half, half, memory(b, 64)]);
+        self.vector(VectorWidth::One, 1, 1, 0x16, x, x, Rm::Memory(b));
     }
 
     /// A register at the present width.
@@ -225,7 +260,7 @@ impl Assembler {
         self.bytes.extend([0xc5, 0xf4, 0x46, 0xc9]);
         // Masked instructions wait for what they overwrite; for zero they need not.
         self.mean("vxorpd", &[Operand::Vector(x, 256); 3]);
-        self.vector(Width::Four, 1, 1, 0x57, x, x, Rm::Register(x));
+        self.vector(VectorWidth::Four, 1, 1, 0x57, x, x, Rm::Register(x));
         let base = base.register().0;
         self.mean("vgatherdpd", &[Operand::Vector(x, 512), Operand::Gathered { base, index: 1 }]);
         let not = |bit: u8| 1 ^ bit & 1;
@@ -263,11 +298,11 @@ impl Assembler {
     }
 
     /// x = y ∘ z, or x += y z.
-    pub(crate) fn operate(&mut self, op: Op, x: u8, y: u8, z: Rm) {
-        let one = self.width == Width::One;
+    pub(crate) fn operate(&mut self, op: VectorOp, x: u8, y: u8, z: Rm) {
+        let one = self.width == VectorWidth::One;
         let prefix = if one { 3 } else { 1 };
         let bits = match op {
-            Op::And | Op::Xor => self.width.register_bits(),
+            VectorOp::And | VectorOp::Xor => self.width.register_bits(),
             _ => self.width.bits(),
         };
         let third = match z {
@@ -277,26 +312,28 @@ impl Assembler {
         let operands = [self.register(x), self.register(y), third];
         match op {
             // Of vectors it has no second operand; that of one double fills what the root does not.
-            Op::Sqrt if one => self.mean(op.name(self.width), &[self.register(x), self.register(x), third]),
-            Op::Sqrt => self.mean(op.name(self.width), &[self.register(x), third]),
+            VectorOp::Sqrt if one => {
+                self.mean(op.name(self.width), &[self.register(x), self.register(x), third])
+            }
+            VectorOp::Sqrt => self.mean(op.name(self.width), &[self.register(x), third]),
             _ => self.mean(op.name(self.width), &operands),
         }
         match op {
-            Op::Fused => self.vector(self.width, 2, 1, if one { 0xb9 } else { 0xb8 }, x, y, z),
-            Op::FusedMinus => self.vector(self.width, 2, 1, if one { 0xbd } else { 0xbc }, x, y, z),
-            Op::And => self.vector(self.width, 1, 1, 0x54, x, y, z),
-            Op::Xor => self.vector(self.width, 1, 1, 0x57, x, y, z),
-            Op::Sqrt => self.vector(self.width, 1, prefix, 0x51, x, if one { x } else { 0 }, z),
-            Op::Add => self.vector(self.width, 1, prefix, 0x58, x, y, z),
-            Op::Multiply => self.vector(self.width, 1, prefix, 0x59, x, y, z),
-            Op::Subtract => self.vector(self.width, 1, prefix, 0x5c, x, y, z),
-            Op::Divide => self.vector(self.width, 1, prefix, 0x5e, x, y, z),
+            VectorOp::Fused => self.vector(self.width, 2, 1, if one { 0xb9 } else { 0xb8 }, x, y, z),
+            VectorOp::FusedMinus => self.vector(self.width, 2, 1, if one { 0xbd } else { 0xbc }, x, y, z),
+            VectorOp::And => self.vector(self.width, 1, 1, 0x54, x, y, z),
+            VectorOp::Xor => self.vector(self.width, 1, 1, 0x57, x, y, z),
+            VectorOp::Sqrt => self.vector(self.width, 1, prefix, 0x51, x, if one { x } else { 0 }, z),
+            VectorOp::Add => self.vector(self.width, 1, prefix, 0x58, x, y, z),
+            VectorOp::Multiply => self.vector(self.width, 1, prefix, 0x59, x, y, z),
+            VectorOp::Subtract => self.vector(self.width, 1, prefix, 0x5c, x, y, z),
+            VectorOp::Divide => self.vector(self.width, 1, prefix, 0x5e, x, y, z),
         }
     }
 
     /// x = 0
     pub(crate) fn zero(&mut self, x: u8) {
-        self.operate(Op::Xor, x, x, Rm::Register(x));
+        self.operate(VectorOp::Xor, x, x, Rm::Register(x));
     }
 
     /// x = y
@@ -305,20 +342,20 @@ impl Assembler {
         self.vector(self.width, 1, 1, 0x28, x, 0, Rm::Register(y));
     }
 
-    /// Prefix 1 = 66, 3 = F2; map 1 = 0F, 2 = 0F38. Fused operations have W = 1, and so have EVEX doubles.
+    /// Prefix 1 = 66, 3 = F2; map 1 = 0F, 2 = 0F38, 3 = 0F3A. Fused operations have W = 1, and so have EVEX doubles.
     #[allow(clippy::too_many_arguments)]
-    fn vector(&mut self, width: Width, map: u8, prefix: u8, opcode: u8, x: u8, y: u8, z: Rm) {
+    fn vector(&mut self, width: VectorWidth, map: u8, prefix: u8, opcode: u8, x: u8, y: u8, z: Rm) {
         let (b, high) = match z {
             Rm::Register(z) => (z >> 3 & 1, z >> 4 & 1),
             Rm::Memory(Mem(base, _)) => (base.register().0 >> 3 & 1, 0),
         };
         let not = |bit: u8| 1 ^ bit & 1;
         let y_bits = (!y & 15) << 3;
-        if width == Width::Eight || x > 15 || y > 15 || high == 1 {
+        if width == VectorWidth::Eight || x > 15 || y > 15 || high == 1 {
             let length = match width {
-                Width::One => 0,
-                Width::Four => 0x20,
-                Width::Eight => 0x40,
+                VectorWidth::One => 0,
+                VectorWidth::Four => 0x20,
+                VectorWidth::Eight => 0x40,
             };
             self.bytes.extend([
                 0x62,
@@ -327,11 +364,11 @@ impl Assembler {
                 length | not(y >> 4) << 3,
             ]);
         } else {
-            let last = y_bits | u8::from(width == Width::Four) << 2 | prefix;
+            let last = y_bits | u8::from(width == VectorWidth::Four) << 2 | prefix;
             if map == 1 && b == 0 {
                 self.bytes.extend([0xc5, not(x >> 3) << 7 | last]);
             } else {
-                let w = u8::from(map == 2) << 7;
+                let w = u8::from(map == 2 && opcode != BROADCAST) << 7;
                 self.bytes.extend([0xc4, not(x >> 3) << 7 | 0x40 | not(b) << 5 | map, w | last]);
             }
         }
@@ -439,13 +476,13 @@ impl Assembler {
     }
 
     /// A place to jump back to.
-    pub(crate) fn label(&mut self) -> Label {
+    pub(crate) fn label(&mut self) -> CodeLabel {
         self.forget();
-        Label(self.bytes.len())
+        CodeLabel(self.bytes.len())
     }
 
     /// Jumps back if the condition holds.
-    pub(crate) fn jump_back(&mut self, condition: u8, to: Label) {
+    pub(crate) fn jump_back(&mut self, condition: u8, to: CodeLabel) {
         self.mean(jump_name(condition), &[Operand::Place(to.0)]);
         self.bytes.extend([0x0f, 0x80 | condition]);
         let after = self.bytes.len() as i64 + 4;
@@ -453,26 +490,26 @@ impl Assembler {
     }
 
     /// Jumps forward if the condition holds.
-    pub(crate) fn jump(&mut self, condition: u8) -> Jump {
+    pub(crate) fn jump(&mut self, condition: u8) -> ForwardJump {
         self.mean(jump_name(condition), &[]);
         self.bytes.extend([0x0f, 0x80 | condition, 0, 0, 0, 0]);
         self.jumped()
     }
 
     /// Jumps forward.
-    pub(crate) fn skip(&mut self) -> Jump {
+    pub(crate) fn skip(&mut self) -> ForwardJump {
         self.mean("jmp", &[]);
         self.bytes.extend([0xe9, 0, 0, 0, 0]);
         self.jumped()
     }
 
-    fn jumped(&self) -> Jump {
+    fn jumped(&self) -> ForwardJump {
         let meant = self.meant.as_ref().map_or(0, |meant| meant.len() - 1);
-        Jump { after: self.bytes.len(), meant }
+        ForwardJump { after: self.bytes.len(), meant }
     }
 
     /// Here a forward jump lands.
-    pub(crate) fn land(&mut self, jump: Jump) {
+    pub(crate) fn land(&mut self, jump: ForwardJump) {
         let (here, after) = (self.bytes.len(), jump.after);
         if let Some(meant) = &mut self.meant {
             meant[jump.meant].operands.push(Operand::Place(here));
@@ -481,6 +518,11 @@ impl Assembler {
         self.refused |= distance.is_err();
         self.bytes[after - 4..after].copy_from_slice(&distance.unwrap_or(0).to_le_bytes());
     }
+}
+
+/// Is the second place right after the first?
+fn are_neighbours(Mem(base, first): Mem, Mem(other, second): Mem) -> bool {
+    base == other && second == first + 8
 }
 
 /// A memory operand as it is listed.

@@ -1,49 +1,162 @@
-//! Far sums of order k + 1: Σ a_j b_{k+1−j} over 1 < j < k, from the middle outwards, times the weights of the pairs.
+//! Interior sums Σ a_j b_{K−j} over 1 < j < K − 1, from the middle outwards, times the weights of the pairs.
+//!
+//! Two orders at a time: K = k + 1 for odd k, with all of K + 1 that is known then; the rest follows with the next k. And two
+//! places j at a time. So every operand that is loaded is used twice: processors multiply as fast as they load, or faster.
+//!
+//! ```text
+//! K = 2q:   a_j b_{K−j} + a_{K−j} b_j            j = q − 1 … 2, then a_q b_q
+//! K + 1:    a_{j+1} b_{K−j} + a_{K−j} b_{j+1}    likewise; then a_2 b_{K−1} + a_{K−1} b_2
+//! ```
 
-use super::assembler::{Base, IF_NOT_ZERO, IF_ZERO, Mem, Op as Do, RBP, RBX, Rm, Width};
-use super::{Emitter, Target};
+use super::assembler::{Base, IF_NOT_ZERO, IF_ZERO, Mem, RBP, RBX, Rm, VectorOp as Do};
+use super::{EmitTarget, Emitter};
 use crate::ir::layout::WIDTH;
-use crate::ir::tape::Row;
-use std::ops::Range;
 
-/// Accumulators begin after the scratch registers.
-const FIRST_SUM: u8 = 2;
+/// Registers for operands: two, and five of an operand that several pairs share.
+const OPERANDS: u8 = 3;
+const SHARED: u8 = 7;
 
 /// One vector of pairs: byte offsets.
-struct Part {
+#[derive(Clone, Copy)]
+struct PairVector {
     operands: [i64; 2],
-    weights: i64,
+    /// None: all weights are 1.
+    weights: Option<i64>,
     sums: i64,
     /// Lower and upper half of sums that are continued.
     begun: [i64; 2],
     square: bool,
 }
 
-impl Part {
+impl PairVector {
     /// Of a square both halves of a sum are the same.
-    fn halves(&self) -> usize {
-        2 - usize::from(self.square)
+    fn halves(&self) -> u8 {
+        2 - u8::from(self.square)
+    }
+}
+
+/// The registers of a part's sums, and whether its first operand is shared with a neighbour.
+#[derive(Clone, Copy)]
+struct SumRegisters {
+    part: PairVector,
+    first: u8,
+    shared: bool,
+}
+
+impl SumRegisters {
+    /// The sum of order K (0) or K + 1 (1): its lower half (0) or its upper one (1).
+    fn register(&self, order: u8, half: u8) -> u8 {
+        self.first + order * self.part.halves() + half
     }
 }
 
 impl Emitter<'_> {
-    /// The weighted far sums of order k + 1, where k is in `RBX`.
-    pub(crate) fn far_sums(&mut self) {
-        match self.target {
-            Target::Single if self.by_eights() => self.far_by_twos(),
-            Target::Single => self.far_octets(),
-            Target::Lanes => self.far_lanes(),
+    /// The weighted interior sums of order k + 1, where k is in `RBX`.
+    pub(crate) fn interior_sums(&mut self) {
+        let (own, parts) = match self.target {
+            EmitTarget::Single => (self.octet, self.octet_parts()),
+            EmitTarget::Lanes => (self.asm.width, self.lane_parts()),
+        };
+        let width = std::mem::replace(&mut self.asm.width, own);
+        self.asm.test_bits(RBX, 1);
+        let even = self.asm.jump(IF_ZERO);
+        for group in self.groups(&parts) {
+            self.two_orders(&group);
         }
+        let done = self.asm.skip();
+        self.asm.land(even);
+        parts.iter().for_each(|part| self.second_order(part));
+        self.asm.land(done);
+        self.asm.width = width;
         self.asm.forget();
     }
 
     /// Bytes between coefficients, as a power of two: of an octet, or of a vector of lanes.
     fn coefficient_bits(&self) -> u8 {
-        let bytes = if self.target == Target::Single { 8 * WIDTH } else { self.element };
+        let bytes = if self.target == EmitTarget::Single { 8 * WIDTH } else { self.element };
         bytes.trailing_zeros() as u8
     }
 
-    /// Low at ⌊k/2⌋, High at k + 1 − ⌊k/2⌋; the number of steps to j = 2 is left in `RBP` (zero flag set when none).
+    /// Bytes between coefficients.
+    fn coefficient(&self) -> i64 {
+        1 << self.coefficient_bits()
+    }
+
+    /// Eight pairs to an octet, as one vector or as two halves.
+    fn octet_parts(&self) -> Vec<PairVector> {
+        let layout = self.layout;
+        let mut square = vec![true; layout.room / WIDTH];
+        for (p, pair) in self.r.pairs.iter().enumerate() {
+            square[layout.pair(p) / WIDTH] &= pair.is_square();
+        }
+        let vectors = (0..WIDTH).step_by(self.octet.doubles());
+        let each = square.iter().enumerate().flat_map(|(c, &square)| {
+            vectors.clone().map(move |first| {
+                let at = |element: usize| 8 * (element + first) as i64;
+                PairVector {
+                    operands: layout.octets.map(|octets| at(octets + c * layout.stride * WIDTH)),
+                    weights: Some(at(layout.pair_weights + c * WIDTH)),
+                    sums: at(layout.sums + c * WIDTH),
+                    begun: layout.begun.map(|begun| at(begun + c * WIDTH)),
+                    square,
+                }
+            })
+        });
+        each.collect()
+    }
+
+    /// Pair by pair, operands straight from the series; pairs with a common operand follow each other.
+    fn lane_parts(&self) -> Vec<PairVector> {
+        let (r, layout) = (self.r, self.layout);
+        let mut order: Vec<usize> = (0..r.pairs.len()).collect();
+        order.sort_by_key(|&p| (r.pairs[p].is_square(), r.pairs[p].a));
+        let at = |element: usize| (element * self.element) as i64;
+        let part = |p: usize| {
+            let (pair, place) = (&r.pairs[p], layout.pair(p));
+            PairVector {
+                operands: [pair.a, pair.b].map(|row| at(self.place(row).at as usize)),
+                weights: (!pair.weight.is_one()).then(|| at(layout.pair_weights + place)),
+                sums: at(layout.sums + place),
+                begun: layout.begun.map(|begun| at(begun + place)),
+                square: pair.is_square(),
+            }
+        };
+        order.into_iter().map(part).collect()
+    }
+
+    /// As many parts at a time as there are registers for their sums.
+    fn groups(&self, parts: &[PairVector]) -> Vec<Vec<SumRegisters>> {
+        let lanes = self.target == EmitTarget::Lanes;
+        let (start, end) = (if lanes { SHARED } else { OPERANDS }, self.vector_registers());
+        let mut groups: Vec<Vec<SumRegisters>> = Vec::new();
+        let mut next = end;
+        for &part in parts {
+            if next + 2 * part.halves() > end {
+                groups.push(Vec::new());
+                next = start;
+            }
+            if let Some(group) = groups.last_mut() {
+                group.push(SumRegisters { part, first: next, shared: false });
+                next += 2 * part.halves();
+            }
+        }
+        for group in groups.iter_mut().filter(|_| lanes) {
+            let first: Vec<Option<i64>> =
+                group.iter().map(|s| (!s.part.square).then_some(s.part.operands[0])).collect();
+            for (i, sums) in group.iter_mut().enumerate() {
+                let same = |j: usize| first[i].is_some() && first.get(j) == Some(&first[i]);
+                sums.shared = same(i + 1) || (i > 0 && same(i - 1));
+            }
+        }
+        groups
+    }
+
+    /// Interior sums use all registers there are.
+    fn vector_registers(&self) -> u8 {
+        if self.asm.width.doubles() == WIDTH { 32 } else { 16 }
+    }
+
+    /// Low at q − 1, High at q + 1 where K = k + 1 = 2q; the number of places j is left in `RBP` (zero flag set when none).
     fn point(&mut self) {
         let (low, high, arena) = (Base::Low.register(), Base::High.register(), Base::Arena.register());
         let bits = self.coefficient_bits();
@@ -60,7 +173,7 @@ impl Emitter<'_> {
         self.asm.decrement(RBP);
     }
 
-    /// Low at (k + 1)/2.
+    /// Low at q.
     fn point_middle(&mut self) {
         let low = Base::Low.register();
         self.asm.move_general(low, RBX);
@@ -69,215 +182,133 @@ impl Emitter<'_> {
         self.asm.add(low, Base::Arena.register());
     }
 
-    /// `terms` of one step, repeated from the middle outwards; then `middle` if k + 1 is even, after `join`.
-    fn far(
-        &mut self,
-        sums: Range<u8>,
-        terms: impl Fn(&mut Self),
-        join: impl Fn(&mut Self),
-        middle: impl Fn(&mut Self),
-    ) {
-        for x in sums {
-            self.asm.zero(x);
+    /// So many places outwards.
+    fn outwards(&mut self, places: i64) {
+        let distance = places * self.coefficient();
+        self.asm.add_number(Base::Low.register(), -distance);
+        self.asm.add_number(Base::High.register(), distance);
+    }
+
+    /// The sums of order K, and what is known of those of order K + 1.
+    fn two_orders(&mut self, group: &[SumRegisters]) {
+        for sums in group {
+            for i in 0..2 * sums.part.halves() {
+                self.asm.zero(sums.first + i);
+            }
         }
         self.point();
         let none = self.asm.jump(IF_ZERO);
-        let again = self.asm.label();
-        terms(self);
-        let step = 1 << self.coefficient_bits();
-        self.asm.add_number(Base::Low.register(), -step);
-        self.asm.add_number(Base::High.register(), step);
+        self.asm.test_bits(RBP, 1);
+        let even = self.asm.jump(IF_ZERO);
+        group.iter().for_each(|sums| self.one_place(sums));
+        self.outwards(1);
         self.asm.decrement(RBP);
+        let no_more = self.asm.jump(IF_ZERO);
+        self.asm.land(even);
+        let again = self.asm.label();
+        let mut loaded = None;
+        for sums in group {
+            if sums.shared {
+                self.two_places_of_shared(sums, &mut loaded);
+            } else {
+                self.two_places(sums);
+            }
+        }
+        self.outwards(2);
+        self.asm.add_number(RBP, -2);
         self.asm.jump_back(IF_NOT_ZERO, again);
         self.asm.land(none);
-        join(self);
-        self.asm.test_bits(RBX, 1);
-        let odd = self.asm.jump(IF_ZERO);
+        self.asm.land(no_more);
         self.point_middle();
-        middle(self);
-        self.asm.land(odd);
-    }
-
-    /// All octets, or their halves.
-    fn parts(&self) -> Vec<Part> {
-        let layout = self.layout;
-        let mut square = vec![true; layout.room / WIDTH];
-        for (p, pair) in self.r.pairs.iter().enumerate() {
-            square[layout.pair(p) / WIDTH] &= pair.is_square();
-        }
-        let halves: &[usize] = if self.octet == Width::Eight { &[0] } else { &[0, 32] };
-        (square.iter().enumerate())
-            .flat_map(|(c, &square)| {
-                halves.iter().map(move |half| {
-                    let at = |element: usize| (8 * element + half) as i64;
-                    Part {
-                        operands: layout.octets.map(|octets| at(octets + c * layout.stride * WIDTH)),
-                        weights: at(layout.pair_weights + c * WIDTH),
-                        sums: at(layout.sums + c * WIDTH),
-                        begun: layout.begun.map(|begun| at(begun + c * WIDTH)),
-                        square,
-                    }
-                })
-            })
-            .collect()
-    }
-
-    /// Eight pairs to an octet, as one vector or as two halves.
-    fn far_octets(&mut self) {
-        let scalar = std::mem::replace(&mut self.asm.width, self.octet);
-        self.far_parts::<1>(&self.parts());
-        self.asm.width = scalar;
-    }
-
-    /// The sums of order K = k + 1; of `ORDERS` = 2 also what is known of those of order K + 1, for odd k.
-    fn far_parts<const ORDERS: usize>(&mut self, parts: &[Part]) {
-        let registers = if self.octet == Width::Eight { 32 } else { 16 };
-        for parts in parts.chunks(usize::from(registers - FIRST_SUM) / (2 * ORDERS)) {
-            let first = |i: usize| FIRST_SUM + (2 * ORDERS * i) as u8;
-            let each = || parts.iter().enumerate().map(|(i, part)| (first(i), part, part.operands));
-            self.far(
-                FIRST_SUM..first(parts.len()),
-                |this| {
-                    for (x, part, [a, b]) in each() {
-                        for (x, upper, lower) in [(x, b, a), (x + 1, a, b)].into_iter().take(part.halves()) {
-                            this.asm.load(0, Mem(Base::High, upper));
-                            for order in 0..ORDERS {
-                                let lower = Mem(Base::Low, lower + 64 * order as i64);
-                                this.asm.operate(Do::Fused, x + 2 * order as u8, 0, Rm::Memory(lower));
-                            }
-                        }
-                    }
-                },
-                |this| {
-                    for (x, part, _) in each() {
-                        let high = x + part.halves() as u8 - 1;
-                        this.asm.operate(Do::Add, x, x, Rm::Register(high));
-                    }
-                },
-                |this| {
-                    for (x, _, [a, b]) in each() {
-                        this.asm.load(0, Mem(Base::Low, a));
-                        this.asm.operate(Do::Fused, x, 0, Rm::Memory(Mem(Base::Low, b)));
-                    }
-                },
-            );
-            for (x, part, _) in each() {
-                self.asm.operate(Do::Multiply, x, x, Rm::Memory(Mem(Base::Arena, part.weights)));
-                self.asm.store(Mem(Base::NextSums, part.sums), x);
-                if ORDERS == 2 {
-                    for (half, at) in part.begun.into_iter().enumerate().take(part.halves()) {
-                        self.asm.store(Mem(Base::Arena, at), x + 2 + half as u8);
-                    }
-                }
+        for sums in group {
+            let (part, x) = (&sums.part, sums.register(0, 0));
+            self.asm.operate(Do::Add, x, x, Rm::Register(sums.register(0, part.halves() - 1)));
+            self.asm.load(0, Mem(Base::Low, part.operands[0]));
+            self.asm.operate(Do::Fused, x, 0, Rm::Memory(Mem(Base::Low, part.operands[1])));
+            self.finish_sum(part, x);
+            for half in 0..part.halves() {
+                let at = Mem(Base::Arena, part.begun[usize::from(half)]);
+                self.asm.store(at, sums.register(1, half));
             }
         }
     }
 
-    /// Two orders at a time: K = k + 1 for odd k, with all of K + 1 that is known then; the rest follows with the next k. In
-    /// large systems operands come from the second-level cache: this reads them half as often.
-    ///
-    /// ```text
-    /// K = 2q:   a_j b_{K−j} + a_{K−j} b_j            j = q − 1 … 2
-    /// K + 1:    a_{j+1} b_{K−j} + a_{K−j} b_{j+1}    likewise; then a_2 b_{K−1} + a_{K−1} b_2
-    /// ```
-    fn far_by_twos(&mut self) {
-        let scalar = std::mem::replace(&mut self.asm.width, self.octet);
-        let parts = self.parts();
-        self.asm.test_bits(RBX, 1);
-        let even = self.asm.jump(IF_ZERO);
-        self.far_parts::<2>(&parts);
-        let done = self.asm.skip();
-        self.asm.land(even);
-        for part in &parts {
-            let [a, b] = part.operands;
-            for (half, (newest, second)) in [(b, a), (a, b)].into_iter().enumerate().take(part.halves()) {
-                let x = FIRST_SUM + half as u8;
-                self.asm.load(x, Mem(Base::Arena, part.begun[half]));
-                self.asm.load(0, Mem(Base::Octets, newest - 64));
-                self.asm.operate(Do::Fused, x, 0, Rm::Memory(Mem(Base::Arena, second + 128)));
+    /// The terms of one j.
+    fn one_place(&mut self, sums: &SumRegisters) {
+        let [a, b] = sums.part.operands;
+        for (half, upper, lower) in [(0, b, a), (1, a, b)].into_iter().take(sums.part.halves().into()) {
+            self.asm.load(0, Mem(Base::High, upper));
+            for order in 0..2 {
+                let lower = Mem(Base::Low, lower + i64::from(order) * self.coefficient());
+                self.asm.operate(Do::Fused, sums.register(order, half), 0, Rm::Memory(lower));
             }
-            let high = FIRST_SUM + part.halves() as u8 - 1;
-            self.asm.operate(Do::Add, FIRST_SUM, FIRST_SUM, Rm::Register(high));
-            self.asm.operate(Do::Multiply, FIRST_SUM, FIRST_SUM, Rm::Memory(Mem(Base::Arena, part.weights)));
-            self.asm.store(Mem(Base::NextSums, part.sums), FIRST_SUM);
-        }
-        self.asm.land(done);
-        self.asm.width = scalar;
-    }
-
-    /// Pair by pair, operands straight from the series; pairs with a common operand share its loads.
-    fn far_lanes(&mut self) {
-        let r = self.r;
-        let mut order: Vec<usize> = (0..r.pairs.len()).collect();
-        order.sort_by_key(|&p| r.pairs[p].a);
-        let mut rest = &order[..];
-        while !rest.is_empty() {
-            // As many pairs as there are registers: a square needs one sum, others two.
-            let mut next = FIRST_SUM;
-            let mut group: Vec<(usize, u8)> = Vec::new();
-            while let [p, more @ ..] = rest {
-                let needs = 2 - u8::from(r.pairs[*p].is_square());
-                if next + needs > self.asm.registers() {
-                    break;
-                }
-                group.push((*p, next));
-                next += needs;
-                rest = more;
-            }
-            self.far_group(&group, next);
         }
     }
 
-    fn far_group(&mut self, group: &[(usize, u8)], end: u8) {
-        let r = self.r;
-        let series = |this: &Self, row: Row| this.place(row).at as i64 * this.element as i64;
-        self.far(
-            FIRST_SUM..end,
-            |this| {
-                let mut loaded = None;
-                for &(p, sum) in group {
-                    let (a, b) = (r.pairs[p].a, r.pairs[p].b);
-                    let (at, other) = (series(this, a), series(this, b));
-                    if loaded != Some(a) {
-                        this.asm.load(0, Mem(Base::Low, at));
-                        if a != b {
-                            this.asm.load(1, Mem(Base::High, at));
-                        }
-                        loaded = (a != b).then_some(a);
-                    }
-                    this.asm.operate(Do::Fused, sum, 0, Rm::Memory(Mem(Base::High, other)));
-                    if a != b {
-                        this.asm.operate(Do::Fused, sum + 1, 1, Rm::Memory(Mem(Base::Low, other)));
-                    }
-                }
-            },
-            |this| {
-                for &(p, sum) in group {
-                    let high = sum + u8::from(r.pairs[p].a != r.pairs[p].b);
-                    this.asm.operate(Do::Add, sum, sum, Rm::Register(high));
-                }
-            },
-            |this| {
-                let mut loaded = None;
-                for &(p, sum) in group {
-                    let (a, b) = (r.pairs[p].a, r.pairs[p].b);
-                    if loaded != Some(a) {
-                        this.asm.load(0, Mem(Base::Low, series(this, a)));
-                        loaded = Some(a);
-                    }
-                    this.asm.operate(Do::Fused, sum, 0, Rm::Memory(Mem(Base::Low, series(this, b))));
-                }
-            },
-        );
-        for &(p, sum) in group {
-            if !r.pairs[p].weight.is_one() {
-                let weight = self.at(self.layout.pair_weights + self.layout.pair(p));
-                self.asm.operate(Do::Multiply, sum, sum, Rm::Memory(weight));
-            }
-            self.asm.store(
-                Mem(Base::NextSums, ((self.layout.sums + self.layout.pair(p)) * self.element) as i64),
-                sum,
-            );
+    /// The terms of j and j − 1.
+    fn two_places(&mut self, sums: &SumRegisters) {
+        let (step, [a, b]) = (self.coefficient(), sums.part.operands);
+        for (half, upper, lower) in [(0, b, a), (1, a, b)].into_iter().take(sums.part.halves().into()) {
+            let [first, second] = [0, 1].map(|order| sums.register(order, half));
+            self.asm.load(0, Mem(Base::High, upper));
+            self.asm.load(2, Mem(Base::Low, lower));
+            self.asm.load(1, Mem(Base::High, upper + step));
+            self.asm.operate(Do::Fused, first, 0, Rm::Register(2));
+            self.asm.operate(Do::Fused, second, 0, Rm::Memory(Mem(Base::Low, lower + step)));
+            self.asm.operate(Do::Fused, first, 1, Rm::Memory(Mem(Base::Low, lower - step)));
+            self.asm.operate(Do::Fused, second, 1, Rm::Register(2));
         }
+    }
+
+    /// The same where the first operand is that of the part before or after: its five coefficients stay in registers.
+    fn two_places_of_shared(&mut self, sums: &SumRegisters, loaded: &mut Option<i64>) {
+        let (step, [a, b]) = (self.coefficient(), sums.part.operands);
+        if *loaded != Some(a) {
+            *loaded = Some(a);
+            for (x, place) in [
+                (2, Mem(Base::Low, a)),
+                (3, Mem(Base::Low, a + step)),
+                (4, Mem(Base::Low, a - step)),
+                (5, Mem(Base::High, a)),
+                (6, Mem(Base::High, a + step)),
+            ] {
+                self.asm.load(x, place);
+            }
+        }
+        let [low, next_low, high, next_high] =
+            [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(order, half)| sums.register(order, half));
+        self.asm.load(0, Mem(Base::High, b));
+        self.asm.load(1, Mem(Base::High, b + step));
+        self.asm.operate(Do::Fused, low, 0, Rm::Register(2));
+        self.asm.operate(Do::Fused, next_low, 0, Rm::Register(3));
+        self.asm.load(0, Mem(Base::Low, b));
+        self.asm.operate(Do::Fused, high, 5, Rm::Register(0));
+        self.asm.operate(Do::Fused, next_high, 5, Rm::Memory(Mem(Base::Low, b + step)));
+        self.asm.operate(Do::Fused, low, 1, Rm::Register(4));
+        self.asm.operate(Do::Fused, next_low, 1, Rm::Register(2));
+        self.asm.operate(Do::Fused, high, 6, Rm::Memory(Mem(Base::Low, b - step)));
+        self.asm.operate(Do::Fused, next_high, 6, Rm::Register(0));
+    }
+
+    /// Order k + 1 for even k: begun with k − 1, two terms are missing.
+    fn second_order(&mut self, part: &PairVector) {
+        let ([a, b], step) = (part.operands, self.coefficient());
+        let newest_base = if self.target == EmitTarget::Single { Base::Octets } else { Base::Series };
+        for (half, (newest, second)) in [(b, a), (a, b)].into_iter().enumerate().take(part.halves().into()) {
+            let x = 2 + half as u8;
+            self.asm.load(x, Mem(Base::Arena, part.begun[half]));
+            self.asm.load(0, Mem(newest_base, newest - step));
+            self.asm.operate(Do::Fused, x, 0, Rm::Memory(Mem(Base::Arena, second + 2 * step)));
+        }
+        self.asm.operate(Do::Add, 2, 2, Rm::Register(1 + part.halves()));
+        self.finish_sum(part, 2);
+    }
+
+    /// Times the weights, to the sums of the next order.
+    fn finish_sum(&mut self, part: &PairVector, x: u8) {
+        if let Some(weights) = part.weights {
+            self.asm.operate(Do::Multiply, x, x, Rm::Memory(Mem(Base::Arena, weights)));
+        }
+        self.asm.store(Mem(Base::NextSums, part.sums), x);
     }
 }

@@ -3,7 +3,7 @@
 //! The assembler writes down name and operands of every instruction before it encodes them; somebody else's disassembler can
 //! then be asked what the bytes say. Bytes can be listed for any instruction set, whatever this processor has.
 
-use super::{InstructionSet, Program, Target};
+use super::{AssembledCode, EmitTarget, InstructionSet};
 use crate::ir::layout::Layout;
 use crate::ir::tape::Tape;
 
@@ -79,14 +79,132 @@ impl Listing {
     pub fn of(tape: &Tape, order: usize) -> Vec<Listing> {
         let mut all = Vec::new();
         for (set, name) in [(InstructionSet::Avx2, "AVX2"), (InstructionSet::Avx512, "AVX-512")] {
-            for (target, kind) in [(Target::Single, "single"), (Target::Lanes, "batch")] {
-                let layout = Layout::new(tape, order, target == Target::Single);
-                if let Some((program, meant)) = Program::list(tape, &layout, target, set) {
+            for (target, kind) in [(EmitTarget::Single, "single"), (EmitTarget::Lanes, "batch")] {
+                let layout = Layout::new(tape, order, target == EmitTarget::Single);
+                if let Some((program, meant)) = AssembledCode::list(tape, &layout, target, set) {
                     let bytes = program.bytes().to_vec();
                     all.push(Listing { title: format!("{name}, {kind}"), bytes, meant });
                 }
             }
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::System;
+    use crate::ir::recurrence::{NONE, OrderScale};
+    use crate::ir::tape::{ONE, Op, RowIndex, TapeValue, ZERO};
+    use crate::values::Operation;
+    use carom_expr::{Dag, Exponent, Function};
+
+    fn small(n: u32) -> String {
+        n.to_string().chars().map(|c| char::from_u32(c as u32 - '0' as u32 + '₀' as u32).unwrap()).collect()
+    }
+
+    fn operand(operand: &Operand) -> String {
+        let general = |n: u8| {
+            ["rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi"]
+                .get(usize::from(n))
+                .map_or_else(|| format!("r{n}"), |r| (*r).to_owned())
+        };
+        match operand {
+            Operand::Vector(n, 256) => format!("ymm{n}"),
+            Operand::Memory { base, displacement, .. } if *displacement < 0 => {
+                format!("[{} − {:#x}]", general(*base), -displacement)
+            }
+            Operand::Memory { base, displacement, .. } => format!("[{} + {displacement:#x}]", general(*base)),
+            other => panic!("not in the example: {other:?}"),
+        }
+    }
+
+    /// The pendulum's constants, instructions, recurrence and one multiply–add of its interior sums, as the page of the crate writes
+    /// them.
+    fn lines() -> Vec<String> {
+        let mut dag = Dag::new();
+        let [time, g, x, v] = ["t", "g", "x", "v"].map(|name| dag.symbol(name));
+        let sine = dag.function(Function::Sin, &[x]);
+        let pull = dag.mul(g, sine);
+        let rate = vec![v, dag.neg(pull)];
+        let (parameters, state, watched) = (vec![g], vec![x, v], vec![x]);
+        let system = System { time, parameters, state, rate, blocks: vec![], watched, monitored: vec![] };
+        let tape = Tape::compile(&dag, &system).unwrap();
+        let mut lines = vec!["r₀ = x r₁ = v r₂ = t".to_owned()];
+        let constants = (2..).zip(&tape.constants[2..]).map(|(slot, op)| match op {
+            Operation::Input(0) => format!("c{} = g", small(slot)),
+            Operation::Product(factor, factors) => {
+                let [(base, Exponent::Whole(1))] = **factors else { panic!("{op:?}") };
+                format!("c{} = {factor}·c{}", small(slot), small(base)).replace('-', "−")
+            }
+            other => panic!("not in the example: {other:?}"),
+        });
+        lines.push(constants.collect::<Vec<_>>().join(" "));
+        let r = |row: RowIndex| format!("r{}", small(row));
+        let mut products = Vec::new();
+        lines.extend(tape.ops.iter().map(|op| match op {
+            Op::Euler { out, u } => format!("Euler {} = D {}", r(*out), r(*u)),
+            Op::SinCos { u, sin, cos, .. } => {
+                format!("SinCos {}, {} = sin {}, cos {}", r(*sin), r(*cos), r(*u), r(*u))
+            }
+            Op::Dot { out, constant: ZERO, linear, products: none } if none.is_empty() => {
+                let [term] = **linear else { panic!("{op:?}") };
+                products.push((*out, term));
+                format!("Dot {} = c{} {}", r(*out), small(term.coefficient), r(term.a))
+            }
+            other => panic!("not in the example: {other:?}"),
+        }));
+        let TapeValue::Row(last) = tape.rate[1] else { panic!("a row") };
+        assert_eq!(tape.rate[0], TapeValue::Row(1));
+        lines.push(format!("x' = r₁, v' = {}", r(last)));
+        let (_, term) = products.iter().find(|(out, _)| *out == last).unwrap();
+        lines.push("r₀,ₖ₊₁ = r₁ₖ / (k + 1)".to_owned());
+        lines.push(format!("r₁,ₖ₊₁ = c{} {}ₖ / (k + 1)", small(term.coefficient), r(term.a)));
+        // k s_k = ± Σ_{0<j<k} (Du)_j c_{k−j}, and the term j = k as an edge: k u_k c_0.
+        let recurrence = &tape.recurrence;
+        let euler = |row: RowIndex| {
+            let found = tape.ops.iter().find_map(|op| match op {
+                Op::Euler { out, u } if *out == row => Some(*u),
+                _ => None,
+            });
+            found.expect("an Euler derivative")
+        };
+        for e in recurrence.equations.iter().filter(|e| !e.pairs.is_empty()) {
+            let [pair] = recurrence.pairs[e.pairs.clone()] else { panic!("one pair") };
+            let [edge] = recurrence.edges[e.edges.clone()] else { panic!("one edge") };
+            let (u, other) = (euler(pair.a), pair.b);
+            let weight = (edge.weight.factor, edge.weight.constant, edge.weight.times, edge.weight.over);
+            assert_eq!((e.scale, edge.source), (OrderScale::Inverse, u));
+            assert_eq!(
+                weight,
+                (pair.weight.factor, ONE, other, NONE),
+                "the term j = k belongs to the same sum"
+            );
+            let sign = if pair.weight.factor < 0.0 { "−" } else { "" };
+            lines.push(format!("k {}ₖ = {sign}Σ_{{j=1…k}} j {}ⱼ {},ₖ₋ⱼ", r(e.out), r(u), r(other)));
+        }
+        let listing = Listing::of(&tape, 24).into_iter().find(|l| l.title == "AVX2, single").unwrap();
+        let ends = listing.meant.iter().skip(1).map(|m| m.at);
+        let (fused, end) = listing
+            .meant
+            .iter()
+            .zip(ends)
+            .find(|(m, _)| m.name == "vfmadd231pd" && matches!(m.operands[2], Operand::Memory { .. }))
+            .expect("interior sums are taken in vectors");
+        let operands: Vec<String> = fused.operands.iter().map(operand).collect();
+        let bytes: Vec<String> = listing.bytes[fused.at..end].iter().map(|b| format!("{b:02x}")).collect();
+        lines.push(format!("{} {} {}", fused.name, operands.join(", "), bytes.join(" ")));
+        lines
+    }
+
+    #[test]
+    fn the_page_of_the_crate_shows_what_becomes_of_a_pendulum() {
+        let page: Vec<&str> =
+            include_str!("../lib.rs").lines().filter_map(|line| line.strip_prefix("//!")).collect();
+        let page = page.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+        for line in lines() {
+            assert!(page.contains(&line), "not on the page: {line}");
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! Machine code for a tape: straight-line x86-64 for values and orders, made in microseconds.
 //!
 //! One function evaluates order 0 (with interruptions where a function of the standard library is needed), another
-//! all orders from 1 to N: middle orders are one loop over k whose body is unrolled over the operations; far sums are
+//! all orders from 1 to N: middle orders are one loop over k whose body is unrolled over the operations; interior sums are
 //! computed one order ahead, so that the chain from order to order is a few multiply–adds long. The same emitter serves
-//! single trajectories (an element is one double, far sums packed eight pairs to an octet) and batches (an element is one
-//! vector of the instruction set: eight doubles or four, one per lane). Large systems have equations of equal form, which are evaluated by eights (AVX-512).
+//! single trajectories (an element is one double, interior sums of eight pairs to an octet) and batches (an element is one
+//! vector of the instruction set: eight doubles or four, one per lane). Large systems have equations of equal form, which are evaluated side by side.
 //! Operations and their order are those of the interpreters: the same bits.
 
 mod assembler;
@@ -15,16 +15,16 @@ mod operand;
 mod orders;
 mod values;
 
-use crate::ir::layout::{Layout, Place, WIDTH, lane};
+use crate::ir::layout::{Layout, RowPlace, WIDTH, lane};
 use crate::ir::recurrence::{Recurrence, Weight};
-use crate::ir::tape::{Row, Slot, Tape};
-use assembler::{Assembler, Base, Mem, Width};
+use crate::ir::tape::{RowIndex, Slot, Tape};
+use assembler::{Assembler, Base, Mem, VectorWidth};
 use listing::Meant;
 
 /// Larger code would take longer to make than most runs to run.
 const LARGEST: usize = 1 << 25;
 
-/// Far sums need orders from 4.
+/// Interior sums need orders from 4.
 const LEAST_ORDER: usize = 4;
 
 /// Do displacements reach all of an arena of so many elements of `bytes` each? Memory operands have 32 bits for them, with a
@@ -64,10 +64,10 @@ pub(crate) enum InstructionSet {
 }
 
 impl InstructionSet {
-    fn width(self) -> Width {
+    fn width(self) -> VectorWidth {
         match self {
-            InstructionSet::Avx512 => Width::Eight,
-            InstructionSet::Avx2 => Width::Four,
+            InstructionSet::Avx512 => VectorWidth::Eight,
+            InstructionSet::Avx2 => VectorWidth::Four,
         }
     }
 
@@ -84,21 +84,21 @@ impl InstructionSet {
     }
 }
 
-/// Code bytes with their entries; made by [`Program::assemble`] only.
+/// Code bytes with their entries; made by [`AssembledCode::assemble`] only.
 #[derive(Clone, Debug)]
-pub(crate) struct Program {
+pub(crate) struct AssembledCode {
     bytes: Vec<u8>,
     set: InstructionSet,
     values: Vec<Segment>,
     orders: Option<EntryPoint>,
-    /// Bytes of the arena, and of its elements' vectors.
+    /// Bytes of the arena, and of each of its elements, to which these are aligned.
     least_bytes: usize,
-    alignment: usize,
+    element_bytes: usize,
 }
 
 /// What the code is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Target {
+pub(crate) enum EmitTarget {
     /// One trajectory.
     Single,
     /// As many at once as a vector has doubles.
@@ -109,54 +109,54 @@ struct Emitter<'a> {
     tape: &'a Tape,
     r: &'a Recurrence,
     layout: &'a Layout,
-    target: Target,
-    /// Vectors for the far sums of a single trajectory.
-    octet: Width,
+    target: EmitTarget,
+    /// Vectors for the interior sums of a single trajectory.
+    octet: VectorWidth,
     asm: Assembler,
     /// Bytes of an element.
     element: usize,
     /// Where coefficients are copied to, by row: byte offsets of octet lanes.
     copies: Vec<Vec<usize>>,
-    /// Rows whose series are asked for: what is watched, and what hidden functions depend on.
+    /// Rows whose series are asked for: what is watched, and what guarded functions depend on.
     kept: Vec<bool>,
 }
 
-impl Program {
+impl AssembledCode {
     /// Code for a tape; `None` when it would be too large, or its memory too large for displacements: the interpreters do
     /// the same without it.
     pub(crate) fn assemble(
         tape: &Tape,
         layout: &Layout,
-        target: Target,
+        target: EmitTarget,
         set: InstructionSet,
-    ) -> Option<Program> {
-        Program::make(tape, layout, target, set, false).map(|(program, _)| program)
+    ) -> Option<AssembledCode> {
+        AssembledCode::make(tape, layout, target, set, false).map(|(program, _)| program)
     }
 
     /// The same with what every instruction is meant to be.
     fn list(
         tape: &Tape,
         layout: &Layout,
-        target: Target,
+        target: EmitTarget,
         set: InstructionSet,
-    ) -> Option<(Program, Vec<Meant>)> {
-        Program::make(tape, layout, target, set, true)
+    ) -> Option<(AssembledCode, Vec<Meant>)> {
+        AssembledCode::make(tape, layout, target, set, true)
     }
 
     fn make(
         tape: &Tape,
         layout: &Layout,
-        target: Target,
+        target: EmitTarget,
         set: InstructionSet,
         listed: bool,
-    ) -> Option<(Program, Vec<Meant>)> {
-        let element = if target == Target::Lanes { 8 * set.lanes() } else { 8 };
+    ) -> Option<(AssembledCode, Vec<Meant>)> {
+        let element = if target == EmitTarget::Lanes { 8 * set.lanes() } else { 8 };
         if !within_reach(layout.length, element) {
             return None;
         }
         let r = &tape.recurrence;
         let mut copies: Vec<Vec<usize>> = vec![Vec::new(); r.rows];
-        if target == Target::Single {
+        if target == EmitTarget::Single {
             for (p, pair) in r.pairs.iter().enumerate() {
                 for (row, octets) in [pair.a, pair.b].into_iter().zip(layout.octets) {
                     let at = octets + lane(layout.pair(p), 0, layout.stride);
@@ -176,9 +176,9 @@ impl Program {
             target,
             octet: set.width(),
             asm: Assembler::new(
-                if target == Target::Lanes { set.width() } else { Width::One },
+                if target == EmitTarget::Lanes { set.width() } else { VectorWidth::One },
                 // Long code is read from the second-level cache: short instructions then matter more than registers.
-                if target == Target::Lanes || r.classes.is_empty() { set.registers() } else { 16 },
+                if target == EmitTarget::Lanes || r.classes.is_empty() { set.registers() } else { 16 },
                 listed,
             ),
             element,
@@ -188,13 +188,13 @@ impl Program {
         let values = emitter.values()?;
         let orders = if layout.order >= LEAST_ORDER { emitter.orders() } else { None };
         let meant = emitter.asm.close()?;
-        let program = Program {
+        let program = AssembledCode {
             bytes: emitter.asm.bytes,
             set,
             values,
             orders,
             least_bytes: layout.length * element,
-            alignment: if target == Target::Lanes { element } else { 8 * WIDTH },
+            element_bytes: if target == EmitTarget::Lanes { element } else { 8 * WIDTH },
         };
         Some((program, meant))
     }
@@ -229,9 +229,9 @@ impl Program {
         self.least_bytes
     }
 
-    /// How it must be aligned.
-    pub(crate) fn alignment(&self) -> usize {
-        self.alignment
+    /// How long its elements are, and how they must be aligned: a vector of lanes, or an octet of a single trajectory.
+    pub(crate) fn element_bytes(&self) -> usize {
+        self.element_bytes
     }
 }
 
@@ -241,18 +241,18 @@ impl Emitter<'_> {
         Mem(Base::Arena, (index * self.element) as i64)
     }
 
-    fn place(&self, row: Row) -> Place {
+    fn place(&self, row: RowIndex) -> RowPlace {
         self.layout.places[row as usize]
     }
 
     /// Coefficient 0 of a row.
-    fn first(&self, row: Row) -> Mem {
+    fn order_zero(&self, row: RowIndex) -> Mem {
         self.at(self.place(row).index(0))
     }
 
     /// Coefficient k.
-    fn now(&self, row: Row) -> Mem {
-        if self.by_eights() {
+    fn now(&self, row: RowIndex) -> Mem {
+        if self.is_grouped() {
             return self.at(self.layout.slots[row as usize] as usize);
         }
         let place = self.place(row);
@@ -260,7 +260,7 @@ impl Emitter<'_> {
     }
 
     /// Coefficient k − 1.
-    fn before(&self, row: Row) -> Mem {
+    fn before(&self, row: RowIndex) -> Mem {
         let place = self.place(row);
         debug_assert!(place.step > 0, "what is needed again has a series");
         Mem(base(place), (place.at as i64 - place.step as i64) * self.element as i64)
@@ -273,14 +273,14 @@ impl Emitter<'_> {
     /// The weight of an edge: a value at order 0, or an entry of the table.
     fn edge_weight(&self, index: usize, weight: &Weight) -> Mem {
         match weight.row() {
-            Some(row) => self.first(row),
+            Some(row) => self.order_zero(row),
             None => self.at(self.layout.edge_weights + self.layout.edge(index)),
         }
     }
 }
 
 /// What moves along with a place from order to order.
-fn base(place: Place) -> Base {
+fn base(place: RowPlace) -> Base {
     match place.step as usize {
         0 => Base::Arena,
         1 => Base::Series,
@@ -320,11 +320,13 @@ mod tests {
         };
         let tape = Tape::compile(&dag, &system).unwrap();
         let sets = [InstructionSet::Avx2, InstructionSet::Avx512];
-        for (target, set) in [Target::Single, Target::Lanes].into_iter().flat_map(|t| sets.map(|s| (t, s))) {
-            let mut layout = Layout::new(&tape, 20, target == Target::Single);
-            assert!(Program::assemble(&tape, &layout, target, set).is_some());
+        for (target, set) in
+            [EmitTarget::Single, EmitTarget::Lanes].into_iter().flat_map(|t| sets.map(|s| (t, s)))
+        {
+            let mut layout = Layout::new(&tape, 20, target == EmitTarget::Single);
+            assert!(AssembledCode::assemble(&tape, &layout, target, set).is_some());
             layout.length = 1 << 29;
-            assert!(Program::assemble(&tape, &layout, target, set).is_none());
+            assert!(AssembledCode::assemble(&tape, &layout, target, set).is_none());
         }
     }
 }

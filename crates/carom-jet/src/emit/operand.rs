@@ -4,27 +4,27 @@ use super::listing::Operand;
 
 /// How many doubles an instruction works on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Width {
+pub(crate) enum VectorWidth {
     One,
     Four,
     Eight,
 }
 
-impl Width {
+impl VectorWidth {
     pub(crate) fn doubles(self) -> usize {
         match self {
-            Width::One => 1,
-            Width::Four => 4,
-            Width::Eight => 8,
+            VectorWidth::One => 1,
+            VectorWidth::Four => 4,
+            VectorWidth::Eight => 8,
         }
     }
 
     /// Bits of the registers that hold so many.
     pub(crate) fn register_bits(self) -> u16 {
         match self {
-            Width::One => 128,
-            Width::Four => 256,
-            Width::Eight => 512,
+            VectorWidth::One => 128,
+            VectorWidth::Four => 256,
+            VectorWidth::Eight => 512,
         }
     }
 
@@ -57,12 +57,12 @@ pub(crate) enum Base {
     Octets,
     /// Moves by the state per order, where its coefficients are kept order by order.
     State,
-    /// Moves by three elements per order.
+    /// Moves by the scales of an order (`SCALES` elements).
     Scale,
-    /// Far sums of this order, and of the next.
+    /// Interior sums of this order, and of the next.
     Sums,
     NextSums,
-    /// Lower and upper operands of a far sum.
+    /// Lower and upper operands of an interior sum.
     Low,
     High,
 }
@@ -89,7 +89,7 @@ pub(crate) struct Mem(pub Base, pub i64);
 
 /// Arithmetic on vector registers: x = y ∘ z.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Op {
+pub(crate) enum VectorOp {
     Add,
     Subtract,
     Multiply,
@@ -104,21 +104,21 @@ pub(crate) enum Op {
     FusedMinus,
 }
 
-impl Op {
+impl VectorOp {
     /// Its name, for one double and for vectors.
-    pub(crate) fn name(self, width: Width) -> &'static str {
+    pub(crate) fn name(self, width: VectorWidth) -> &'static str {
         let [one, many] = match self {
-            Op::Add => ["vaddsd", "vaddpd"],
-            Op::Subtract => ["vsubsd", "vsubpd"],
-            Op::Multiply => ["vmulsd", "vmulpd"],
-            Op::Divide => ["vdivsd", "vdivpd"],
-            Op::Sqrt => ["vsqrtsd", "vsqrtpd"],
-            Op::And => ["vandpd"; 2],
-            Op::Xor => ["vxorpd"; 2],
-            Op::Fused => ["vfmadd231sd", "vfmadd231pd"],
-            Op::FusedMinus => ["vfnmadd231sd", "vfnmadd231pd"],
+            VectorOp::Add => ["vaddsd", "vaddpd"],
+            VectorOp::Subtract => ["vsubsd", "vsubpd"],
+            VectorOp::Multiply => ["vmulsd", "vmulpd"],
+            VectorOp::Divide => ["vdivsd", "vdivpd"],
+            VectorOp::Sqrt => ["vsqrtsd", "vsqrtpd"],
+            VectorOp::And => ["vandpd"; 2],
+            VectorOp::Xor => ["vxorpd"; 2],
+            VectorOp::Fused => ["vfmadd231sd", "vfmadd231pd"],
+            VectorOp::FusedMinus => ["vfnmadd231sd", "vfnmadd231pd"],
         };
-        if width == Width::One { one } else { many }
+        if width == VectorWidth::One { one } else { many }
     }
 }
 

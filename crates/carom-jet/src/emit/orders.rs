@@ -1,16 +1,16 @@
 //! Orders 1 … N: see the module of recurrences for what is computed, and in which sequence.
 //!
 //! ```text
-//! weights; order 1; near weights; order 2; for k = 3 … N−1 { far sums of k + 1; order k }; order N
+//! weights; order 1; boundary weights; order 2; for k = 3 … N−1 { interior sums of k + 1; order k }; order N
 //! ```
 //!
-//! Order 1 has no pairs, order 2 has a_1 b_1 only (half of the near terms), the far sums of order 3 are empty.
+//! Order 1 has no pairs, order 2 has a_1 b_1 only (half of the boundary terms), the interior sums of order 3 are empty.
 
-use super::assembler::{Base, IF_NOT_ZERO, Mem, Op as Do, RBP, RBX, Rm, Width};
-use super::{Emitter, EntryPoint, LARGEST, Target};
-use crate::ir::layout::{Factored, SCALES, WIDTH};
-use crate::ir::recurrence::{Equation, Scale, Stage};
-use crate::ir::tape::{Row, Value};
+use super::assembler::{Base, IF_NOT_ZERO, Mem, RBP, RBX, Rm, VectorOp as Do, VectorWidth};
+use super::{EmitTarget, Emitter, EntryPoint, LARGEST};
+use crate::ir::layout::{BlockFactors, SCALES, WIDTH};
+use crate::ir::recurrence::{OrderEquation, OrderScale, OrderStage};
+use crate::ir::tape::{RowIndex, TapeValue};
 use std::ops::Range;
 
 /// Which terms of the pairs an order has.
@@ -22,7 +22,7 @@ pub(crate) enum OrderKind {
     Last,
 }
 
-/// From so many pairs on, near terms are added in vectors.
+/// From so many pairs on, boundary terms are added in vectors.
 const MANY: usize = 24;
 
 impl Emitter<'_> {
@@ -41,7 +41,7 @@ impl Emitter<'_> {
         }
         self.advance();
         self.order(OrderKind::First);
-        self.near_weights();
+        self.boundary_weights();
         self.advance();
         self.order(OrderKind::Second);
         self.asm.forget();
@@ -57,15 +57,15 @@ impl Emitter<'_> {
         self.asm.move_general(Base::NextSums.register(), arena);
         self.asm.set(RBX, 3);
         let again = self.asm.label();
-        self.far_sums();
-        self.near_terms(room);
+        self.interior_sums();
+        self.boundary_terms(room);
         self.order(OrderKind::Middle);
         self.advance();
         self.asm.exchange(Base::Sums.register(), Base::NextSums.register());
         self.asm.add_number(RBX, 1);
         self.asm.compare(RBX, order);
         self.asm.jump_back(IF_NOT_ZERO, again);
-        self.near_terms(self.layout.tables.last_pairs);
+        self.boundary_terms(self.layout.tables.last_pairs);
         self.order(OrderKind::Last);
         self.asm.pop(RBP);
         self.asm.pop(RBX);
@@ -78,7 +78,7 @@ impl Emitter<'_> {
         let element = self.element as i64;
         self.asm.add_number(Base::Series.register(), element);
         self.asm.add_number(Base::Scale.register(), SCALES as i64 * element);
-        if self.target == Target::Single {
+        if self.target == EmitTarget::Single {
             self.asm.add_number(Base::Octets.register(), 64);
         }
         if self.layout.pitch > 0 {
@@ -93,8 +93,8 @@ impl Emitter<'_> {
     }
 
     fn order(&mut self, kind: OrderKind) {
-        if self.by_eights() {
-            return self.order_by_eights(kind);
+        if self.is_grouped() {
+            return self.grouped_order(kind);
         }
         self.asm.forget();
         self.state(kind);
@@ -102,10 +102,10 @@ impl Emitter<'_> {
         let stages = if kind == OrderKind::Last { r.last_stages } else { r.stages.len() };
         for stage in &r.stages[..stages] {
             match stage {
-                Stage::Equations(equations) => {
+                OrderStage::Equations(equations) => {
                     r.equations[equations.clone()].iter().for_each(|e| self.equation(kind, e));
                 }
-                &Stage::Solve { block, right_side, unknowns } => {
+                &OrderStage::Solve { block, right_side, unknowns } => {
                     for row in self.solve_block(block, right_side, unknowns) {
                         let x = self.asm.get(self.now(row), &[]);
                         self.publish(kind, row, x);
@@ -116,14 +116,19 @@ impl Emitter<'_> {
     }
 
     /// Solves a block at order k; the rows of its unknowns.
-    pub(crate) fn solve_block(&mut self, block: u32, right_side: Row, unknowns: Row) -> Range<Row> {
+    pub(crate) fn solve_block(
+        &mut self,
+        block: u32,
+        right_side: RowIndex,
+        unknowns: RowIndex,
+    ) -> Range<RowIndex> {
         let (tape, layout) = (self.tape, self.layout);
-        let n = tape.blocks[block as usize].size as Row;
+        let n = tape.blocks[block as usize].size as RowIndex;
         let right: Vec<Mem> = (0..n).map(|i| self.now(right_side + i)).collect();
         let out: Vec<Mem> = (0..n).map(|i| self.now(unknowns + i)).collect();
         match &layout.blocks[block as usize] {
-            Factored::Symmetric(f) => self.solve(f, &right, &out, true),
-            Factored::Pivoted(f) => self.solve_pivoted(f, &right, &out),
+            BlockFactors::Symmetric(f) => self.solve(f, &right, &out, true),
+            BlockFactors::Pivoted(f) => self.solve_pivoted(f, &right, &out),
         }
         unknowns..unknowns + n
     }
@@ -132,18 +137,18 @@ impl Emitter<'_> {
     fn state(&mut self, kind: OrderKind) {
         let tape = self.tape;
         for (i, rate) in tape.rate.iter().enumerate() {
-            let Value::Row(rate) = *rate else { unreachable!("rates are rows") };
+            let TapeValue::Row(rate) = *rate else { unreachable!("rates are rows") };
             let y = self.asm.get(self.before(rate), &[]);
             let x = self.asm.fresh(&[y]);
             let step = self.asm.operand(self.scale(3));
             self.asm.operate(Do::Multiply, x, y, step);
-            self.write(kind, i as Row, x);
+            self.write(kind, i as RowIndex, x);
         }
         let x = self.asm.own(self.scale(2), &[]);
-        self.write(kind, tape.dimension as Row, x);
+        self.write(kind, tape.dimension as RowIndex, x);
     }
 
-    pub(crate) fn equation(&mut self, kind: OrderKind, e: &Equation) {
+    pub(crate) fn equation(&mut self, kind: OrderKind, e: &OrderEquation) {
         let (r, pairs, edges) = (self.r, e.pairs.clone(), e.edges.clone());
         let mut sum: Option<u8> = None;
         if kind != OrderKind::First {
@@ -158,18 +163,18 @@ impl Emitter<'_> {
                     }
                 });
             }
-            if let (Some(x), Scale::Inverse) = (sum, e.scale) {
+            if let (Some(x), OrderScale::Inverse) = (sum, e.scale) {
                 let inverse = self.asm.operand(self.scale(1));
                 self.asm.operate(Do::Multiply, x, x, inverse);
             }
         }
         // A copy times a scale needs no copy.
-        if let (true, [edge]) = (pairs.is_empty() && e.scale != Scale::One, &r.edges[edges.clone()])
+        if let (true, [edge]) = (pairs.is_empty() && e.scale != OrderScale::One, &r.edges[edges.clone()])
             && edge.weight.is_one()
         {
             let y = self.asm.get(self.now(edge.source), &[]);
             let x = self.asm.fresh(&[y]);
-            let scale = self.asm.operand(self.scale(usize::from(e.scale == Scale::Inverse)));
+            let scale = self.asm.operand(self.scale(usize::from(e.scale == OrderScale::Inverse)));
             self.asm.operate(Do::Multiply, x, y, scale);
             return self.write(kind, e.out, x);
         }
@@ -191,8 +196,8 @@ impl Emitter<'_> {
             self.asm.zero(x);
             x
         });
-        if pairs.is_empty() && e.scale != Scale::One {
-            let scale = self.asm.operand(self.scale(usize::from(e.scale == Scale::Inverse)));
+        if pairs.is_empty() && e.scale != OrderScale::One {
+            let scale = self.asm.operand(self.scale(usize::from(e.scale == OrderScale::Inverse)));
             self.asm.operate(Do::Multiply, x, x, scale);
         }
         self.write(kind, e.out, x);
@@ -208,18 +213,18 @@ impl Emitter<'_> {
                 let half = self.asm.operand(self.at(self.layout.numbers));
                 self.asm.operate(Do::Multiply, x, x, half);
             }
-            let near = self.asm.operand(self.near(p, 0));
-            self.asm.operate(Do::Multiply, x, x, near);
+            let boundary = self.asm.operand(self.boundary(p, 0));
+            self.asm.operate(Do::Multiply, x, x, boundary);
             return x;
         }
-        let far = Mem(Base::Sums, ((self.layout.sums + self.layout.pair(p)) * self.element) as i64);
-        let x = self.asm.own(far, busy);
-        if !self.near_in_octets() {
+        let interior = Mem(Base::Sums, ((self.layout.sums + self.layout.pair(p)) * self.element) as i64);
+        let x = self.asm.own(interior, busy);
+        if !self.boundary_in_octets() {
             for (side, newest) in [a, b].into_iter().enumerate().take(2 - usize::from(pair.is_square())) {
                 let busy = [busy, &[x]].concat();
                 let y = self.asm.get(newest, &busy);
-                let near = self.asm.operand(self.near(p, side));
-                self.asm.operate(Do::Fused, x, y, near);
+                let boundary = self.asm.operand(self.boundary(p, side));
+                self.asm.operate(Do::Fused, x, y, boundary);
             }
         }
         x
@@ -248,9 +253,9 @@ impl Emitter<'_> {
     }
 
     /// A new coefficient: stored where it is needed again, else only kept at hand.
-    pub(crate) fn write(&mut self, kind: OrderKind, row: Row, x: u8) {
+    pub(crate) fn write(&mut self, kind: OrderKind, row: RowIndex, x: u8) {
         let place = self.now(row);
-        if self.by_eights() {
+        if self.is_grouped() {
             self.asm.put(place, x);
             return self.keep_series(row);
         }
@@ -263,7 +268,7 @@ impl Emitter<'_> {
     }
 
     /// Copies a new coefficient to the octets that use it.
-    fn publish(&mut self, kind: OrderKind, row: Row, x: u8) {
+    fn publish(&mut self, kind: OrderKind, row: RowIndex, x: u8) {
         if kind != OrderKind::Last {
             for i in 0..self.copies[row as usize].len() {
                 let at = self.copies[row as usize][i];
@@ -272,43 +277,43 @@ impl Emitter<'_> {
         }
     }
 
-    // ---- near and far ------------------------------------------------------------------------------------
+    // ---- boundary and interior ------------------------------------------------------------------------------------
 
     /// w b_1 (`side` 0) or w a_1 of a pair: a coefficient itself, or an entry of the table.
-    fn near(&self, p: usize, side: usize) -> Mem {
+    fn boundary(&self, p: usize, side: usize) -> Mem {
         let pair = &self.r.pairs[p];
         let other = if side == 0 { pair.b } else { pair.a };
-        if pair.weight.is_one() && !pair.is_square() && !self.near_in_tables() {
+        if pair.weight.is_one() && !pair.is_square() && !self.boundary_in_tables() {
             return self.at(self.place(other).index(1));
         }
-        self.at(self.layout.near[side] + self.layout.pair(p))
+        self.at(self.layout.boundary[side] + self.layout.pair(p))
     }
 
-    /// With many pairs the near terms are added in vectors: waiting for the newest coefficients costs less than an
+    /// With many pairs the boundary terms are added in vectors: waiting for the newest coefficients costs less than an
     /// instruction per pair.
-    fn near_in_octets(&self) -> bool {
-        self.target == Target::Single && self.r.pairs.len() >= MANY && !self.by_eights()
+    fn boundary_in_octets(&self) -> bool {
+        self.target == EmitTarget::Single && self.r.pairs.len() >= MANY && !self.is_grouped()
     }
 
-    /// Vectors find the factors of near terms in tables, also where these are coefficients.
-    fn near_in_tables(&self) -> bool {
-        self.near_in_octets() || self.by_eights()
+    /// Vectors find the factors of boundary terms in tables, also where these are coefficients.
+    fn boundary_in_tables(&self) -> bool {
+        self.boundary_in_octets() || self.is_grouped()
     }
 
-    fn near_weights(&mut self) {
-        if self.by_eights() {
-            return self.near_weights_by_eights();
+    fn boundary_weights(&mut self) {
+        if self.is_grouped() {
+            return self.grouped_boundary_weights();
         }
         self.asm.forget();
         for p in 0..self.r.pairs.len() {
-            self.near_weight(p);
+            self.boundary_weight(p);
         }
     }
 
-    pub(crate) fn near_weight(&mut self, p: usize) {
+    pub(crate) fn boundary_weight(&mut self, p: usize) {
         let pair = &self.r.pairs[p];
         let square = pair.is_square();
-        if pair.weight.is_one() && !square && !self.near_in_tables() {
+        if pair.weight.is_one() && !square && !self.boundary_in_tables() {
             return;
         }
         let w = self.asm.get(self.at(self.layout.pair_weights + self.layout.pair(p)), &[]);
@@ -319,26 +324,26 @@ impl Emitter<'_> {
             if square {
                 self.asm.operate(Do::Add, x, x, Rm::Register(x));
             }
-            self.asm.put(self.near(p, side), x);
+            self.asm.put(self.boundary(p, side), x);
         }
     }
 
-    /// Adds the near terms of order k to its far sums, eight pairs at a time.
-    fn near_terms(&mut self, pairs: usize) {
-        if !self.near_in_octets() {
+    /// Adds the boundary terms of order k to its interior sums, eight pairs at a time.
+    fn boundary_terms(&mut self, pairs: usize) {
+        if !self.boundary_in_octets() {
             return;
         }
         let scalar = std::mem::replace(&mut self.asm.width, self.octet);
         let (layout, stride) = (self.layout, self.layout.stride);
-        let halves: &[usize] = if self.octet == Width::Eight { &[0] } else { &[0, 32] };
+        let halves: &[usize] = if self.octet == VectorWidth::Eight { &[0] } else { &[0, 32] };
         for (c, half) in (0..pairs.div_ceil(WIDTH)).flat_map(|c| halves.iter().map(move |h| (c, *h))) {
             let at = |index: usize| (8 * index + half) as i64;
             let sum = Mem(Base::Sums, at(layout.sums + c * WIDTH));
             self.asm.load(0, sum);
-            for (octets, near) in layout.octets.into_iter().zip(layout.near) {
+            for (octets, boundary) in layout.octets.into_iter().zip(layout.boundary) {
                 self.asm.load(1, Mem(Base::Octets, at(octets + c * stride * WIDTH) - 64));
-                let near = Mem(Base::Arena, at(near + c * WIDTH));
-                self.asm.operate(Do::Fused, 0, 1, Rm::Memory(near));
+                let boundary = Mem(Base::Arena, at(boundary + c * WIDTH));
+                self.asm.operate(Do::Fused, 0, 1, Rm::Memory(boundary));
             }
             self.asm.store(sum, 0);
         }

@@ -1,11 +1,11 @@
 //! Order 0: values, factors of linear blocks, and the weights that depend on them.
 
-use super::assembler::{Mem, Op as Do, Rm};
+use super::assembler::{Mem, Rm, VectorOp as Do};
 use super::{Emitter, EntryPoint, LARGEST, Segment};
 use crate::ir::elimination::FactorEntry;
-use crate::ir::layout::{Factored, Factors, Pivoted};
+use crate::ir::layout::{BlockFactors, Factors, Pivoted};
 use crate::ir::recurrence::{NONE, Weight};
-use crate::ir::tape::{ONE, Op, Slot, Value, ZERO};
+use crate::ir::tape::{ONE, Op, Slot, TapeValue, ZERO};
 
 /// An entry of the matrix and what is added to it: some s a_i (as its index) times some a_j.
 #[derive(Clone, Default)]
@@ -58,10 +58,10 @@ impl Emitter<'_> {
         Some(segments)
     }
 
-    fn value_of(&self, value: Value) -> Mem {
+    fn value_of(&self, value: TapeValue) -> Mem {
         match value {
-            Value::Constant(slot) => self.constant(slot),
-            Value::Row(row) => self.first(row),
+            TapeValue::Constant(slot) => self.constant(slot),
+            TapeValue::Row(row) => self.order_zero(row),
         }
     }
 
@@ -72,45 +72,46 @@ impl Emitter<'_> {
                 let mut sum = (*constant != ZERO || (linear.is_empty() && products.is_empty()))
                     .then(|| self.asm.own(self.constant(*constant), &[]));
                 for l in linear {
-                    let a = self.first(l.a);
+                    let a = self.order_zero(l.a);
                     sum = Some(self.add_scaled(sum, l.coefficient, a, None));
                 }
                 for p in products {
-                    let (a, b) = (self.first(p.a), self.first(p.b));
+                    let (a, b) = (self.order_zero(p.a), self.order_zero(p.b));
                     sum = Some(self.add_scaled(sum, p.coefficient, a, Some(b)));
                 }
                 if let Some(x) = sum {
-                    self.asm.put(self.first(*out), x);
+                    self.asm.put(self.order_zero(*out), x);
                 }
             }
             Op::Divide { out, a, b } => {
                 let x = self.asm.own(self.value_of(*a), &[]);
-                let b = self.asm.operand(self.first(*b));
+                let b = self.asm.operand(self.order_zero(*b));
                 self.asm.operate(Do::Divide, x, x, b);
-                self.asm.put(self.first(*out), x);
+                self.asm.put(self.order_zero(*out), x);
             }
             Op::Euler { out, .. } => {
                 let x = self.asm.fresh(&[]);
                 self.asm.zero(x);
-                self.asm.put(self.first(*out), x);
+                self.asm.put(self.order_zero(*out), x);
             }
             Op::Sqrt { out, u } => {
                 let x = self.asm.fresh(&[]);
-                let u = self.asm.operand(self.first(*u));
+                let u = self.asm.operand(self.order_zero(*u));
                 self.asm.operate(Do::Sqrt, x, x, u);
-                self.asm.put(self.first(*out), x);
+                self.asm.put(self.order_zero(*out), x);
             }
             Op::Solve { block } => {
                 let index = *block as usize;
                 let (tape, layout) = (self.tape, self.layout);
-                let (Factored::Symmetric(factors), block) = (&layout.blocks[index], &tape.blocks[index])
+                let (BlockFactors::Symmetric(factors), block) = (&layout.blocks[index], &tape.blocks[index])
                 else {
                     return false;
                 };
                 let entries: Vec<Mem> = block.entries.iter().map(|e| self.value_of(e.2)).collect();
                 self.factor(factors, &entries);
                 let right: Vec<Mem> = block.right_side.iter().map(|v| self.value_of(*v)).collect();
-                let out: Vec<Mem> = (0..block.size as u32).map(|i| self.first(block.first + i)).collect();
+                let out: Vec<Mem> =
+                    (0..block.size as u32).map(|i| self.order_zero(block.first + i)).collect();
                 self.solve(factors, &right, &out, false);
             }
             _ => return false,
@@ -152,14 +153,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// s a_i of every support, as in `Elimination::support`.
+    /// s a_i of every augmentation row, as in `ldl::augmentation`.
     fn multiples(&mut self, f: &Factors, entries: &[Mem]) {
         let mask = Rm::Memory(self.at(self.layout.mask));
         let mut place = f.multiples;
-        for support in &f.pattern.augmentation_rows {
+        for row in &f.pattern.augmentation_rows {
             let s = self.asm.fresh(&[]);
             self.asm.zero(s);
-            for (i, &at) in support.diagonal.iter().enumerate() {
+            for (i, &at) in row.diagonal.iter().enumerate() {
                 let y = self.asm.get(entries[at as usize], &[s]);
                 if i == 0 {
                     self.asm.operate(Do::And, s, y, mask);
@@ -170,7 +171,7 @@ impl Emitter<'_> {
             }
             let square = self.asm.fresh(&[s]);
             self.asm.zero(square);
-            for (i, &at) in support.entries.iter().enumerate() {
+            for (i, &at) in row.entries.iter().enumerate() {
                 let y = self.asm.get(entries[at as usize], &[s, square]);
                 if i == 0 {
                     self.asm.operate(Do::Multiply, square, y, Rm::Register(y));
@@ -180,7 +181,7 @@ impl Emitter<'_> {
                 }
             }
             self.asm.operate(Do::Divide, s, s, Rm::Register(square));
-            for &at in &support.entries {
+            for &at in &row.entries {
                 let x = self.asm.fresh(&[s]);
                 let a = self.asm.operand(entries[at as usize]);
                 self.asm.operate(Do::Multiply, x, s, a);
@@ -190,8 +191,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// An entry with what the supports add to it, in a register of its own.
-    fn supported(&mut self, f: &Factors, sum: &Sum) -> u8 {
+    /// An entry with what the augmentation rows add to it, in a register of its own.
+    fn augmented(&mut self, f: &Factors, sum: &Sum) -> u8 {
         let x = self.own_or_zero(sum.entry);
         for &(m, a) in &sum.added {
             let y = self.asm.get(self.at(f.multiples + m as usize), &[x]);
@@ -202,7 +203,7 @@ impl Emitter<'_> {
         x
     }
 
-    /// L D Lᵀ as in `Factor::sparse`; pivots are examined afterwards.
+    /// L D Lᵀ as in `ldl::factor`; pivots are examined afterwards.
     fn factor(&mut self, f: &Factors, entries: &[Mem]) {
         self.multiples(f, entries);
         let e = &f.pattern;
@@ -222,7 +223,7 @@ impl Emitter<'_> {
         for (i, diagonal) in diagonal.iter().enumerate() {
             for at in e.row(i) {
                 let j = e.columns[at] as usize;
-                let x = self.supported(f, &lower[at]);
+                let x = self.augmented(f, &lower[at]);
                 for m in e.row(j) {
                     let column = e.columns[m];
                     if e.columns[e.row(i)].binary_search(&column).is_ok() {
@@ -234,7 +235,7 @@ impl Emitter<'_> {
                 }
                 self.asm.put(self.at(f.work + j), x);
             }
-            let pivot = self.supported(f, diagonal);
+            let pivot = self.augmented(f, diagonal);
             let size = self.asm.fresh(&[pivot]);
             self.asm.operate(Do::And, size, pivot, Rm::Memory(mask));
             for at in e.row(i) {
@@ -268,7 +269,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// L D Lᵀ x = b as in `Elimination::solve`, each unknown gathered in one register. Orders above 0 use fused
+    /// L D Lᵀ x = b as in `ldl::solve`, each unknown gathered in one register. Orders above 0 use fused
     /// operations and do not need the right side afterwards.
     pub(crate) fn solve(&mut self, f: &Factors, rights: &[Mem], out: &[Mem], above: bool) {
         let e = &f.pattern;
@@ -308,7 +309,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// U⁻¹ G b, as in `Factor::solve`, at orders above 0.
+    /// U⁻¹ G b, as in `factor::solve`, at orders above 0.
     pub(crate) fn solve_pivoted(&mut self, f: &Pivoted, right: &[Mem], out: &[Mem]) {
         let n = f.size;
         for i in 0..n {
@@ -349,8 +350,8 @@ impl Emitter<'_> {
         for (i, pair) in r.pairs.iter().enumerate().filter(|(_, p)| p.weight.moves()) {
             self.weight(&pair.weight, layout.pair_weights + layout.pair(i));
         }
-        if self.by_eights() {
-            return self.edge_weights_by_eights();
+        if self.is_grouped() {
+            return self.grouped_edge_weights();
         }
         for e in 0..r.edges.len() {
             self.edge_weight_alone(e);
@@ -381,7 +382,7 @@ impl Emitter<'_> {
         };
         for (row, op) in [(w.times, Do::Multiply), (w.over, Do::Divide)] {
             if row != NONE {
-                let operand = self.asm.operand(self.first(row));
+                let operand = self.asm.operand(self.order_zero(row));
                 self.asm.operate(op, x, x, operand);
             }
         }

@@ -1,10 +1,11 @@
-//! Factorisation of a block matrix, once per step; solves for every order.
+//! Factorisation of a block matrix by exchanges of rows, once per step; solves for every order.
 //!
 //! ```text
-//! M = L D Lᵀ   (symmetric, no pivoting: safe when the leading part is positive definite and the rest is −A W⁻¹ Aᵀ)
-//! Pᵀ M P = L D Lᵀ  (the same, sparse: order and pattern were chosen at compile time)
-//! M = G⁻¹ U    (otherwise, or when a pivot of the first form has lost too many digits: P M = L U, G = L⁻¹ P)
+//! Pᵀ M P = L D Lᵀ    symmetric, no pivoting: safe when the leading part is positive definite and the rest is −A W⁻¹ Aᵀ
+//! M = G⁻¹ U          otherwise, or when a pivot of the first form has lost too many digits: P M = L U, G = L⁻¹ P
 //! ```
+//!
+//! The first form is in [`crate::eval::ldl`], the second one here.
 //!
 //! G has the exchanges of rows in its numbers: x = U⁻¹ G b is the same sequence of operations whatever the pivots were, as
 //! machine code and lanes need it.
@@ -12,10 +13,8 @@
 //! Promise: an answer is backward stable, or the matrix is reported singular with the row that has no pivot left.
 
 use crate::eval::element::Element;
-use crate::ir::elimination::{Elimination, FactorEntry};
-#[cfg(doc)]
 use crate::ir::layout::Pivoted;
-use crate::ir::tape::{Block, Value};
+use crate::ir::tape::{CompiledBlock, RowIndex, TapeValue};
 
 /// A pivot of LDLᵀ smaller than this part of what was subtracted to get it sends the matrix to pivoted LU. LDLᵀ of a
 /// positive definite matrix is stable whatever its pivots, so this is not about accuracy there: it only says when the
@@ -31,42 +30,24 @@ pub(crate) fn healthy(pivot: f64, size: f64) -> bool {
     size.is_finite() && pivot.abs() > LOST * size
 }
 
-/// Which factorisation the last matrix got.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum FactorKind {
-    Dense,
-    Sparse,
-    Pivoted,
-}
-
 /// A factored matrix. Storage is reused from step to step.
 #[derive(Clone, Debug)]
 pub(crate) struct Factor {
     n: usize,
-    kind: FactorKind,
-    /// Row-major: L below the diagonal, then 1/D on it (LDLᵀ) or U with reciprocal diagonal (LU). Made when needed.
+    /// Did the last matrix need it?
+    in_use: bool,
+    /// Row-major: L below the diagonal, U with reciprocal diagonal. Made when needed.
     a: Vec<f64>,
-    /// G = L⁻¹ P, row-major. Made when needed.
-    g: Vec<f64>,
+    /// G and U as [`solve`] reads them, what it works with, and a right side. Made when needed.
+    solver: Vec<f64>,
+    places: Pivoted,
     /// Row exchanges of LU, as the original row at each position.
     order: Vec<usize>,
     scratch: Vec<f64>,
-    /// Entries of a sparse L, and reciprocal pivots.
-    lower: Vec<f64>,
-    pivots: Vec<f64>,
-    /// s a_i of every support.
-    multiples: Vec<f64>,
     /// Rows without diagonal entry.
     loose: Vec<bool>,
     /// How far these are from depending on the others: see [`firm`].
     firmness: f64,
-}
-
-/// Which rows of a block have no diagonal entry: the constraint rows of [[W, Aᵀ], [A, 0]].
-pub(crate) fn loose(block: &Block) -> Vec<bool> {
-    let mut loose = vec![true; block.size];
-    block.entries.iter().filter(|(i, j, _)| i == j).for_each(|(i, ..)| loose[*i as usize] = false);
-    loose
 }
 
 /// Has the firmness of the constraint rows fallen to this part of the greatest it had, or so far that they may have begun
@@ -94,30 +75,29 @@ pub(crate) fn firm(least: f64, pivot: f64, size: f64) -> f64 {
 }
 
 impl Factor {
-    pub(crate) fn new(block: &Block) -> Factor {
+    pub(crate) fn new(block: &CompiledBlock) -> Factor {
         let n = block.size;
         Factor {
             n,
-            kind: FactorKind::Dense,
+            in_use: false,
             a: Vec::new(),
-            g: Vec::new(),
+            solver: Vec::new(),
+            places: Pivoted { size: n, factors: 0, work: n * n + n * (n + 1) / 2 },
             order: (0..n).collect(),
             scratch: vec![0.0; n],
-            lower: vec![0.0; block.elimination.as_ref().map_or(0, |e| e.columns.len())],
-            pivots: vec![0.0; n],
-            multiples: Vec::new(),
-            loose: loose(block),
+            loose: block.without_diagonal(),
             firmness: 1.0,
         }
     }
 
     /// Factors the block's matrix, whose entries `value` gives.
     /// On failure: the row without pivot, and its size relative to the row before elimination.
-    pub(crate) fn factor(&mut self, block: &Block, value: impl Fn(Value) -> f64) -> Result<(), (usize, f64)> {
-        if self.without_pivoting(block, &value) {
-            return Ok(());
-        }
-        self.kind = FactorKind::Pivoted;
+    pub(crate) fn factor(
+        &mut self,
+        block: &CompiledBlock,
+        value: impl Fn(TapeValue) -> f64,
+    ) -> Result<(), (usize, f64)> {
+        self.in_use = true;
         self.fill_both_halves(block, &value);
         if !self.diagonal_first() {
             self.fill_both_halves(block, &value);
@@ -128,7 +108,17 @@ impl Factor {
         Ok(())
     }
 
-    fn fill_both_halves(&mut self, block: &Block, value: &impl Fn(Value) -> f64) {
+    /// Has the matrix been factored here, or is its L D Lᵀ good?
+    pub(crate) fn in_use(&self) -> bool {
+        self.in_use
+    }
+
+    /// The next matrix is tried without exchanges first.
+    pub(crate) fn set_aside(&mut self) {
+        self.in_use = false;
+    }
+
+    fn fill_both_halves(&mut self, block: &CompiledBlock, value: &impl Fn(TapeValue) -> f64) {
         self.fill(block, value);
         if block.symmetric {
             for i in 0..self.n {
@@ -187,124 +177,16 @@ impl Factor {
     }
 
     /// G and U of a matrix that needed pivoting, as [`Pivoted`] has them.
-    pub(crate) fn general(&self) -> impl Iterator<Item = f64> {
-        let n = self.n;
-        let upper = (0..n).flat_map(move |i| &self.a[i * n + i..(i + 1) * n]);
-        self.g.iter().chain(upper).copied()
+    pub(crate) fn general(&self) -> &[f64] {
+        &self.solver[..self.places.work]
     }
 
-    /// The symmetric forms only; false when a pivot is doubtful.
-    pub(crate) fn without_pivoting(&mut self, block: &Block, value: &impl Fn(Value) -> f64) -> bool {
-        if let Some(elimination) = &block.elimination {
-            self.kind = FactorKind::Sparse;
-            return self.sparse(block, elimination, value);
-        }
-        if !block.symmetric {
-            return false;
-        }
-        self.kind = FactorKind::Dense;
-        self.fill(block, value);
-        self.ldl()
-    }
-
-    fn fill(&mut self, block: &Block, value: &impl Fn(Value) -> f64) {
+    fn fill(&mut self, block: &CompiledBlock, value: &impl Fn(TapeValue) -> f64) {
         self.a.clear();
         self.a.resize(self.n * self.n, 0.0);
         for &(i, j, entry) in &block.entries {
             self.a[i as usize * self.n + j as usize] = value(entry);
         }
-    }
-
-    /// L D Lᵀ on the pattern of the elimination. False when a pivot is doubtful.
-    fn sparse(&mut self, block: &Block, e: &Elimination, value: &impl Fn(Value) -> f64) -> bool {
-        self.lower.fill(0.0);
-        self.pivots.fill(0.0);
-        for (&(_, _, entry), place) in block.entries.iter().zip(&e.places) {
-            match *place {
-                FactorEntry::Diagonal(i) => self.pivots[i as usize] = value(entry),
-                FactorEntry::Lower(at) => self.lower[at as usize] = value(entry),
-            }
-        }
-        let (multiples, added) = e.support(|at| value(block.entries[at as usize].2));
-        self.multiples = multiples;
-        for (place, x) in added {
-            match place {
-                FactorEntry::Diagonal(i) => self.pivots[i as usize] += x,
-                FactorEntry::Lower(at) => self.lower[at as usize] += x,
-            }
-        }
-        let work = &mut self.scratch;
-        work.fill(0.0);
-        self.firmness = 1.0;
-        for i in 0..self.n {
-            let row = e.row(i);
-            for at in row.clone() {
-                work[e.columns[at] as usize] = self.lower[at];
-            }
-            // work becomes row i of L·D; entries outside its pattern stay zero.
-            for at in row.clone() {
-                let j = e.columns[at] as usize;
-                let mut s = work[j];
-                for m in e.row(j) {
-                    s -= self.lower[m] * work[e.columns[m] as usize];
-                }
-                work[j] = s;
-            }
-            let mut pivot = self.pivots[i];
-            let mut size = pivot.abs();
-            for at in row {
-                let j = e.columns[at] as usize;
-                let ld = std::mem::take(&mut work[j]);
-                let l = ld * self.pivots[j];
-                pivot -= l * ld;
-                size += (l * ld).abs();
-                self.lower[at] = l;
-            }
-            if !e.healthy(pivot, size) {
-                return false;
-            }
-            if self.loose[e.order[i] as usize] {
-                self.firmness = firm(self.firmness, pivot, size);
-            }
-            self.pivots[i] = 1.0 / pivot;
-        }
-        true
-    }
-
-    /// L D Lᵀ in place, row by row. False when a pivot is doubtful.
-    fn ldl(&mut self) -> bool {
-        let n = self.n;
-        self.firmness = 1.0;
-        for i in 0..n {
-            let (above, row) = self.a.split_at_mut(i * n);
-            let row = &mut row[..n];
-            // Row i of L·D, then of L, with D's reciprocals on the diagonals above.
-            for j in 0..i {
-                let lj = &above[j * n..j * n + j];
-                let mut s = row[j];
-                for (l, r) in lj.iter().zip(&row[..j]) {
-                    s -= l * r;
-                }
-                row[j] = s;
-            }
-            let mut pivot = row[i];
-            let mut size = pivot.abs();
-            for j in 0..i {
-                let ld = row[j];
-                let l = ld * above[j * n + j];
-                pivot -= l * ld;
-                size += (l * ld).abs();
-                row[j] = l;
-            }
-            if !healthy(pivot, size) {
-                return false;
-            }
-            if self.loose[i] {
-                self.firmness = firm(self.firmness, pivot, size);
-            }
-            row[i] = 1.0 / pivot;
-        }
-        true
     }
 
     /// LU with row scaling and partial pivoting.
@@ -370,13 +252,13 @@ impl Factor {
         Ok(())
     }
 
-    /// G = L⁻¹ P, row by row: e_p(i) − Σ_{j<i} L_ij G_j
+    /// G = L⁻¹ P, row by row: e_p(i) − Σ_{j<i} L_ij G_j; then the rows of U.
     fn gather_exchanges(&mut self) {
         let n = self.n;
-        self.g.clear();
-        self.g.resize(n * n, 0.0);
+        self.solver.clear();
+        self.solver.resize(self.places.work + 2 * n, 0.0);
         for i in 0..n {
-            let (above, row) = self.g.split_at_mut(i * n);
+            let (above, row) = self.solver.split_at_mut(i * n);
             let row = &mut row[..n];
             row[self.order[i]] = 1.0;
             for (j, &l) in self.a[i * n..i * n + i].iter().enumerate() {
@@ -385,54 +267,58 @@ impl Factor {
                 }
             }
         }
+        let upper = (0..n).flat_map(|i| &self.a[i * n + i..(i + 1) * n]);
+        self.solver[n * n..].iter_mut().zip(upper).for_each(|(place, x)| *place = *x);
     }
 
     /// Overwrites `b` by the solution.
     #[inline(always)]
-    pub(crate) fn solve<const FUSED: bool>(&mut self, block: &Block, b: &mut [f64]) {
-        match (self.kind, &block.elimination) {
-            (FactorKind::Sparse, Some(e)) => {
-                e.solve::<FUSED>(&self.lower, &self.pivots, &self.multiples, &mut self.scratch, b)
-            }
-            (FactorKind::Dense, _) => self.solve_dense::<FUSED>(b),
-            _ => self.solve_pivoted::<FUSED>(b),
-        }
+    pub(crate) fn solve<const FUSED: bool>(&mut self, b: &mut [f64]) {
+        let at = |i: RowIndex| i as usize;
+        self.solve_at::<FUSED>(b, at, at);
     }
 
+    /// Solves for a right side elsewhere; `right` and `out` say where it and the unknowns are, which may be the same places.
     #[inline(always)]
-    fn solve_dense<const FUSED: bool>(&self, b: &mut [f64]) {
-        let n = self.n;
-        let a = &self.a;
-        for i in 0..n {
-            let mut s = b[i];
-            for (l, x) in a[i * n..i * n + i].iter().zip(&b[..i]) {
-                s = s.minus_product::<FUSED>(*l, *x);
-            }
-            b[i] = s;
+    pub(crate) fn solve_at<const FUSED: bool>(
+        &mut self,
+        elsewhere: &mut [f64],
+        right: impl Fn(RowIndex) -> usize,
+        out: impl Fn(RowIndex) -> usize,
+    ) {
+        let first = self.places.work + self.n;
+        for (i, b) in (0..).zip(&mut self.solver[first..]) {
+            *b = elsewhere[right(i)];
         }
-        for i in 0..n {
-            b[i] *= a[i * n + i];
-        }
-        for i in (0..n).rev() {
-            let x = b[i];
-            for (l, y) in a[i * n..i * n + i].iter().zip(&mut b[..i]) {
-                *y = y.minus_product::<FUSED>(*l, x);
-            }
+        let at = |i: RowIndex| first + i as usize;
+        solve::<FUSED, f64>(&self.places, &mut self.solver, at, at);
+        for (i, x) in (0..).zip(&self.solver[first..]) {
+            elsewhere[out(i)] = *x;
         }
     }
+}
 
-    /// y = G b, U x = y
-    #[inline(always)]
-    fn solve_pivoted<const FUSED: bool>(&mut self, b: &mut [f64]) {
-        let n = self.n;
-        for (y, row) in self.scratch.iter_mut().zip(self.g.chunks_exact(n)) {
-            let products = row.iter().zip(&*b);
-            *y = products.skip(1).fold(row[0] * b[0], |sum, (g, b)| sum.plus_product::<FUSED>(*b, *g));
+/// U⁻¹ G b:  y = G b,  U x = y; for one trajectory or for lanes. `right` and `out` say where b and x are, which may be the same places.
+#[inline(always)]
+pub(crate) fn solve<const FUSED: bool, T: Element>(
+    f: &Pivoted,
+    arena: &mut [T],
+    right: impl Fn(RowIndex) -> usize,
+    out: impl Fn(RowIndex) -> usize,
+) {
+    let n = f.size;
+    for i in 0..n {
+        let mut sum = arena[right(0)].times(arena[f.g(i, 0)]);
+        for j in 1..n {
+            sum = sum.plus_product::<FUSED>(arena[right(j as RowIndex)], arena[f.g(i, j)]);
         }
-        for i in (0..n).rev() {
-            let row = &self.a[i * n..(i + 1) * n];
-            let x = (i + 1..n).rev().fold(self.scratch[i], |s, j| s.minus_product::<FUSED>(b[j], row[j]));
-            b[i] = x * row[i];
+        arena[f.work + i] = sum;
+    }
+    for i in (0..n).rev() {
+        let mut x = arena[f.work + i];
+        for j in (i + 1..n).rev() {
+            x = x.minus_product::<FUSED>(arena[out(j as RowIndex)], arena[f.u(i, j)]);
         }
+        arena[out(i as RowIndex)] = x.times(arena[f.u(i, i)]);
     }
 }

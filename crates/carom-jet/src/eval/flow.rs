@@ -1,33 +1,46 @@
 //! The evaluator of a tape: values at a state, or power series around it. All storage is made once.
 
-use crate::eval::single::Packed;
+use crate::eval::polynomial::{Coefficients, horner, powers};
+use crate::eval::single::SingleWorkspace;
+use crate::eval::time::Time;
 use crate::ir::system::Singular;
-use crate::ir::tape::{Tape, Value};
-use crate::simd::Level;
-use crate::step::extent::Extent;
-use crate::step::taylor::{Coefficients, powers};
-use crate::step::time::Time;
+use crate::ir::tape::{Tape, TapeValue};
+use crate::simd::{Kernel, Level, dispatch};
 use std::sync::Arc;
 
 /// A tape with its workspace.
+///
+/// ```
+/// # use carom_expr::Dag;
+/// # use carom_jet::*;
+/// # let mut dag = Dag::new();
+/// # let [t, k, x] = ["t", "k", "x"].map(|name| dag.symbol(name));
+/// # let rate = vec![dag.mul(k, x)];
+/// # let system = System { time: t, parameters: vec![k], state: vec![x], rate, blocks: vec![], watched: vec![], monitored: vec![] };
+/// # let tape = Tape::compile(&dag, &system)?;
+/// // x' = k x around x = 1, k = 2:  x = e^{2t} = 1 + 2 t + 2 t² + 4/3 t³ + …
+/// let mut flow = Flow::new(tape, 12);
+/// flow.set_parameters(&[2.0]);
+/// flow.jet(Time::new(0.0), &[1.0])?;
+/// assert_eq!(flow.state(0)[..3], [1.0, 2.0, 2.0]);
+/// let mut x = [0.0];
+/// flow.state_at(0.25, &mut x);
+/// assert!((x[0] - 0.5_f64.exp()).abs() < 1e-13);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Flow {
     tape: Arc<Tape>,
-    packed: Packed,
+    single: SingleWorkspace,
     /// What the doubles of the state leave out.
     low: Vec<f64>,
-}
-
-/// p(h) = Σ p_k h^k.
-pub fn horner(row: &[f64], h: f64) -> f64 {
-    row.iter().rev().fold(0.0, |sum, &c| sum * h + c)
 }
 
 impl Flow {
     /// A workspace for series up to `order` ≥ 1. Parameters are 0 until set.
     pub fn new(tape: Arc<Tape>, order: usize) -> Flow {
         let low = vec![0.0; tape.dimension];
-        let mut flow = Flow { packed: Packed::new(&tape, order.max(1)), tape, low };
+        let mut flow = Flow { single: SingleWorkspace::new(&tape, order.max(1)), tape, low };
         let zeros = vec![0.0; flow.tape.parameters];
         flow.set_parameters(&zeros);
         flow
@@ -43,13 +56,13 @@ impl Flow {
     /// The same flow with these instructions: the same bits, if the arithmetic is the same.
     #[must_use]
     pub fn with(mut self, level: Level) -> Flow {
-        self.packed.set_level(level);
+        self.single.set_level(level);
         self
     }
 
     /// The instructions in use.
     pub fn level(&self) -> Level {
-        self.packed.level()
+        self.single.level()
     }
 
     /// The tape.
@@ -59,18 +72,18 @@ impl Flow {
 
     /// The highest power of a jet.
     pub fn order(&self) -> usize {
-        self.packed.layout.order
+        self.single.layout.order
     }
 
     /// The unit τ of the series: their coefficients belong to powers of (t − t₀)/τ. 1 unless set.
     pub fn unit(&self) -> f64 {
-        self.packed.unit()
+        self.single.unit()
     }
 
     /// Series from the next jet on have this unit, a power of two: the same bits but for the exponents, which neither
     /// over- nor underflow when τ is about as long as a step.
     pub fn set_unit(&mut self, unit: f64) {
-        self.packed.set_unit(unit);
+        self.single.set_unit(unit);
     }
 
     /// Sets the parameters and computes everything that depends on them only.
@@ -79,17 +92,32 @@ impl Flow {
     /// When the number of values is not the number of parameters.
     pub fn set_parameters(&mut self, parameters: &[f64]) {
         assert_eq!(parameters.len(), self.tape.parameters, "one value per parameter");
-        self.packed.set_parameters(&self.tape, parameters);
+        self.single.set_parameters(&self.tape, parameters);
     }
 
     /// Values of everything at a state: afterwards [`Flow::rate`] gives rates, and the first coefficients of
     /// [`Flow::watched`] are values. Series from an earlier jet are lost.
     ///
+    /// ```
+    /// # use carom_expr::Dag;
+    /// # use carom_jet::*;
+    /// # let mut dag = Dag::new();
+    /// # let [t, k, x] = ["t", "k", "x"].map(|name| dag.symbol(name));
+    /// # let rate = vec![dag.mul(k, x)];
+    /// # let system = System { time: t, parameters: vec![k], state: vec![x], rate, blocks: vec![], watched: vec![], monitored: vec![] };
+    /// # let tape = Tape::compile(&dag, &system)?;
+    /// let mut flow = Flow::new(tape, 12);
+    /// flow.set_parameters(&[-0.5]);
+    /// flow.evaluate(Time::new(0.0), &[3.0])?;
+    /// assert_eq!(flow.rate(0), -1.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// When a block is singular.
     pub fn evaluate(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
         assert_eq!(state.len(), self.tape.dimension, "one value per state variable");
-        self.packed.values(&self.tape, time.value(), state)
+        self.single.values(&self.tape, time.value(), state)
     }
 
     /// The power series of state and watched functions around (time, state).
@@ -99,7 +127,7 @@ impl Flow {
     pub fn jet(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
         assert_eq!(state.len(), self.tape.dimension, "one value per state variable");
         self.low.fill(0.0);
-        self.packed.jet(&self.tape, time.value(), state)
+        self.single.jet(&self.tape, time.value(), state)
     }
 
     /// Completes the series after [`Flow::evaluate`] at the same point.
@@ -108,24 +136,24 @@ impl Flow {
     /// When a block is singular at the state.
     pub fn expand(&mut self, time: Time, state: &[f64]) -> Result<(), Singular> {
         self.low.fill(0.0);
-        self.packed.expand(&self.tape, time.value(), state)
+        self.single.expand(&self.tape, time.value(), state)
     }
 
     /// Solves with the matrix of a block as it was at the last evaluation.
     pub fn solve(&mut self, block: usize, right_side: &mut [f64]) {
-        self.packed.solve(&self.tape, block, right_side);
+        self.single.solve(block, right_side);
     }
 
     /// How far the constraint rows are from depending on each other: sin² of the smallest angle met in the elimination, 1
     /// without such rows. After [`Flow::evaluate`] or [`Flow::jet`].
     pub fn firmness(&self) -> f64 {
-        self.packed.firmness()
+        self.single.firmness()
     }
 
     /// The same polynomials in powers of t − (t₀ + s): x(t₀ + s + h) = Σ_k h^k Σ_{j≥k} (j over k) s^{j−k} x_j.
     pub fn recentre(&mut self, s: f64) {
         self.low.fill(0.0);
-        let layout = Arc::clone(&self.packed.layout);
+        let layout = Arc::clone(&self.single.layout);
         let order = layout.order;
         let shift = |c: &mut [f64]| {
             for k in 0..order {
@@ -137,19 +165,19 @@ impl Flow {
         for i in 0..self.tape.dimension {
             let mut c = self.state(i);
             shift(&mut c);
-            self.packed.set_series(layout.places[i], &c);
+            self.single.set_series(layout.places[i], &c);
         }
         // A watched function may be a state variable, or another watched one.
         let mut done: Vec<_> = layout.places[..self.tape.dimension].iter().map(|p| p.index(0)).collect();
         for (i, place) in layout.watched.iter().enumerate() {
             if self.tape.moves(i) && !done.contains(&place.index(0)) {
                 done.push(place.index(0));
-                shift(&mut self.packed.series_mut(*place)[..=order]);
+                shift(&mut self.single.series_mut(*place)[..=order]);
             }
         }
     }
 
-    /// Takes series and noted values made elsewhere, as if by a jet.
+    /// Takes series and monitored values made elsewhere, as if by a jet.
     pub(crate) fn adopt(
         &mut self,
         unit: f64,
@@ -159,45 +187,36 @@ impl Flow {
         guarded: impl Fn(usize, usize) -> f64,
     ) {
         self.low.fill(0.0);
-        self.packed.set_unit(unit);
-        let layout = Arc::clone(&self.packed.layout);
+        self.single.set_unit(unit);
+        let layout = Arc::clone(&self.single.layout);
         for i in 0..self.tape.dimension {
             if layout.pitch == 0 {
-                state(i, self.packed.series_mut(layout.places[i]));
+                state(i, self.single.series_mut(layout.places[i]));
             } else {
                 let mut series = vec![0.0; layout.stride];
                 state(i, &mut series);
-                self.packed.set_series(layout.places[i], &series);
+                self.single.set_series(layout.places[i], &series);
             }
         }
         for (i, place) in layout.watched.iter().enumerate() {
-            watched(i, self.packed.series_mut(*place));
+            watched(i, self.single.series_mut(*place));
         }
         for (i, value) in self.tape.monitored.iter().enumerate() {
-            if let Value::Row(row) = value {
-                self.packed.set(layout.places[*row as usize], 0, monitored(i));
+            if let TapeValue::Row(row) = value {
+                self.single.set(layout.places[*row as usize], 0, monitored(i));
             }
         }
         for (i, h) in self.tape.recurrence.guarded.iter().enumerate() {
             for k in 0..layout.order {
-                self.packed.set(layout.places[h.u as usize], k, guarded(i, k));
+                self.single.set(layout.places[h.u as usize], k, guarded(i, k));
             }
         }
     }
 
-    /// A step of length h, cut where something may hide from its own series.
-    pub fn cut(&self, h: f64, extent: &Extent) -> f64 {
-        let (doubles, layout) = (self.packed.doubles(), &self.packed.layout);
-        self.tape.recurrence.guarded.iter().enumerate().fold(h, |h, (i, guarded)| {
-            let kind = guarded.kind.with(|slot| doubles[layout.constants + slot as usize]);
-            kind.cut(h, layout.order, extent.reach(i), |k| self.guarded(i, k))
-        })
-    }
-
-    /// Coefficient k of what hidden function `i` depends on.
+    /// Coefficient k of what guarded function `i` depends on.
     pub(crate) fn guarded(&self, i: usize, k: usize) -> f64 {
         let u = self.tape.recurrence.guarded[i].u;
-        self.packed.doubles()[self.packed.layout.places[u as usize].index(k)]
+        self.single.doubles()[self.single.layout.places[u as usize].index(k)]
     }
 
     // ---- results -----------------------------------------------------------------------------------------
@@ -210,7 +229,18 @@ impl Flow {
 
     /// Coefficient `k` of state variable `i`, after a jet.
     pub fn coefficient(&self, i: usize, k: usize) -> f64 {
-        self.packed.doubles()[self.packed.layout.places[i].index(k)]
+        self.single.doubles()[self.single.layout.places[i].index(k)]
+    }
+
+    /// These coefficients of state variable `i`, or of a watched function: they are counted after the variables.
+    #[inline(always)]
+    pub(crate) fn series_of<const K: usize>(&self, i: usize, orders: [usize; K]) -> [f64; K] {
+        let (layout, doubles) = (&self.single.layout, self.single.doubles());
+        let place = match i.checked_sub(self.tape.dimension) {
+            None => layout.places[i],
+            Some(watched) => layout.watched[watched],
+        };
+        orders.map(|k| doubles[place.index(k)])
     }
 
     /// Coefficients of all state variables, `order + 1` each, one after the other.
@@ -228,7 +258,7 @@ impl Flow {
 
     /// The coefficients of the state, as they are kept.
     pub fn coefficients(&self) -> Coefficients<'_> {
-        let (layout, doubles) = (&self.packed.layout, self.packed.doubles());
+        let (layout, doubles) = (&self.single.layout, self.single.doubles());
         match layout.pitch {
             0 => Coefficients::ByRow(&doubles[..self.tape.dimension * layout.stride], layout.stride),
             pitch => Coefficients::ByOrder(&doubles[..pitch * layout.stride], pitch, self.tape.dimension),
@@ -269,12 +299,12 @@ impl Flow {
     /// The state at t₀ + h τ as a pair, given h, h², ….
     pub fn pair_with(&self, powers: &[f64], into: &mut [f64], low: &mut [f64]) {
         low.copy_from_slice(&self.low);
-        self.coefficients().end(powers, into, low);
+        dispatch(self.single.level(), StepEnd { coefficients: self.coefficients(), powers, into, low });
     }
 
     /// Coefficients 0 … order of watched function `i`, after a jet. After [`Flow::evaluate`] only the first counts.
     pub fn watched(&self, i: usize) -> &[f64] {
-        self.packed.series(self.packed.layout.watched[i])
+        self.single.series(self.single.layout.watched[i])
     }
 
     /// Watched function `i` at t₀ + h τ, after a jet.
@@ -284,24 +314,39 @@ impl Flow {
 
     /// The rate of state variable `i`, after [`Flow::evaluate`] or [`Flow::jet`].
     pub fn rate(&self, i: usize) -> f64 {
-        self.packed.first(self.tape.rate[i])
+        self.single.value(self.tape.rate[i])
     }
 
     /// The value of a row or constant, after [`Flow::evaluate`] or [`Flow::jet`].
-    pub(crate) fn first(&self, value: Value) -> f64 {
-        self.packed.first(value)
+    pub(crate) fn value(&self, value: TapeValue) -> f64 {
+        self.single.value(value)
     }
 
-    /// The value of noted function `i`, after [`Flow::evaluate`] or [`Flow::jet`].
+    /// The value of monitored function `i`, after [`Flow::evaluate`] or [`Flow::jet`].
     pub fn monitored(&self, i: usize) -> f64 {
-        self.packed.first(self.tape.monitored[i])
+        self.single.value(self.tape.monitored[i])
+    }
+}
+
+/// The state at the end of a step, compiled for each instruction set.
+struct StepEnd<'a> {
+    coefficients: Coefficients<'a>,
+    powers: &'a [f64],
+    into: &'a mut [f64],
+    low: &'a mut [f64],
+}
+
+impl Kernel for StepEnd<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        self.coefficients.end(self.powers, self.into, self.low);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::System;
+    use crate::{Extent, System};
     use carom_expr::{Dag, Function, Rational};
 
     #[test]

@@ -2,11 +2,11 @@
 
 use crate::eval::element::Element;
 use crate::eval::factor::Factor;
-use crate::eval::sincos::sin_cos;
-use crate::ir::layout::{Factored, Layout};
+use crate::eval::ldl;
+use crate::ir::layout::{BlockFactors, Layout};
 use crate::ir::system::Singular;
-use crate::ir::tape::{Op, Row, Slot, Start, Tape, Value, ZERO};
-use carom_expr::evaluate_function;
+use crate::ir::tape::{InitialValue, Op, RowIndex, Slot, Tape, TapeValue, ZERO};
+use carom_expr::Function;
 
 /// Everything that depends on parameters only.
 pub(crate) fn constants(tape: &Tape, parameters: &[f64], into: &mut [f64]) {
@@ -37,10 +37,9 @@ pub(crate) fn value(
     value_of(layout, arena, op, &mut One { tape, layout, factors })
 }
 
-/// What differs between one trajectory and lanes. Not closures: see [`crate::eval::interpret::BlockSolver`].
-pub(crate) trait OrderZero<T> {
+/// Blocks at order 0: what differs between one trajectory and lanes. Not closures: see [`crate::eval::interpret::BlockSolver`].
+pub(crate) trait OrderZeroBlocks<T> {
     type Error;
-    fn sin_cos(&mut self, x: T) -> (T, T);
     /// Factors and solves a block.
     fn solve(&mut self, arena: &mut [T], block: usize) -> Result<(), Self::Error>;
 }
@@ -52,12 +51,8 @@ struct One<'a> {
     factors: &'a mut [Factor],
 }
 
-impl OrderZero<f64> for One<'_> {
+impl OrderZeroBlocks<f64> for One<'_> {
     type Error = Singular;
-    #[inline(always)]
-    fn sin_cos(&mut self, x: f64) -> (f64, f64) {
-        sin_cos(x)
-    }
     fn solve(&mut self, arena: &mut [f64], block: usize) -> Result<(), Singular> {
         solve(self.tape, self.layout, arena, self.factors, block)
     }
@@ -65,66 +60,75 @@ impl OrderZero<f64> for One<'_> {
 
 /// The values one instruction makes, of one trajectory or of lanes.
 #[inline(always)]
-pub(crate) fn value_of<T: Element, F: OrderZero<T>>(
+pub(crate) fn value_of<T: Element, F: OrderZeroBlocks<T>>(
     layout: &Layout,
     arena: &mut [T],
     op: &Op,
-    functions: &mut F,
+    blocks: &mut F,
 ) -> Result<(), F::Error> {
-    let at = |row: Row| layout.places[row as usize].index(0);
-    let first = |row: Row| arena[at(row)];
+    let at = |row: RowIndex| layout.places[row as usize].index(0);
+    let row = |row: RowIndex| arena[at(row)];
     let constant = |slot: Slot| arena[layout.constants + slot as usize];
-    let either = |value: Value| match value {
-        Value::Row(row) => first(row),
-        Value::Constant(slot) => constant(slot),
+    let either = |value: TapeValue| match value {
+        TapeValue::Row(r) => row(r),
+        TapeValue::Constant(slot) => constant(slot),
     };
+    let function = |f: Function, u: T| T::function(f, u, T::splat(0.0));
     let (out, value) = match op {
         Op::Dot { out, constant: c, linear, products } => {
             // What is exactly zero is not added: −0 stays −0, as in the code.
-            let linear = linear.iter().map(|l| constant(l.coefficient).times(first(l.a)));
-            let products =
-                products.iter().map(|p| constant(p.coefficient).times(first(p.a).times(first(p.b))));
-            let start = (*c != ZERO).then(|| constant(*c));
-            let terms = start.into_iter().chain(linear).chain(products);
-            (*out, terms.reduce(|sum, x| sum.plus(x)).unwrap_or(T::splat(0.0)))
+            let linear = linear.iter().map(|l| constant(l.coefficient).times(row(l.a)));
+            let products = products.iter().map(|p| constant(p.coefficient).times(row(p.a).times(row(p.b))));
+            let mut sum = (*c != ZERO).then(|| constant(*c));
+            for term in linear {
+                sum = Some(sum.map_or(term, |sum| sum.plus(term)));
+            }
+            for term in products {
+                sum = Some(sum.map_or(term, |sum| sum.plus(term)));
+            }
+            (*out, sum.unwrap_or(T::splat(0.0)))
         }
-        Op::Divide { out, a, b } => (*out, either(*a).over(first(*b))),
+        Op::Divide { out, a, b } => (*out, either(*a).over(row(*b))),
         Op::Euler { out, .. } => (*out, T::splat(0.0)),
         Op::SinCos { u, sin, cos, .. } => {
-            let (s, c) = functions.sin_cos(first(*u));
+            let (s, c) = row(*u).sin_cos();
             arena[at(*sin)] = s;
             (*cos, c)
         }
         Op::SinhCosh { u, sinh, cosh, .. } => {
-            let u = first(*u);
-            arena[at(*sinh)] = u.each(f64::sinh);
-            (*cosh, u.each(f64::cosh))
+            let u = row(*u);
+            arena[at(*sinh)] = function(Function::Sinh, u);
+            (*cosh, function(Function::Cosh, u))
         }
         Op::Tan { u, tan, weight, hyperbolic, .. } => {
-            let u = first(*u);
-            let t = if *hyperbolic { u.each(f64::tanh) } else { u.each(f64::tan) };
+            let u = row(*u);
+            let t = function(if *hyperbolic { Function::Tanh } else { Function::Tan }, u);
             arena[at(*tan)] = t;
+            let one = T::splat(1.0);
             // 1 − tanh² cancels for large u, 1/cosh² does not.
-            (
-                *weight,
-                if *hyperbolic { u.each(|u| (1.0 / u.cosh()).powi(2)) } else { t.each(|t| 1.0 + t * t) },
-            )
+            let w = if *hyperbolic {
+                let inverse = one.over(function(Function::Cosh, u));
+                inverse.times(inverse)
+            } else {
+                one.plus(t.times(t))
+            };
+            (*weight, w)
         }
-        Op::Sqrt { out, u } => (*out, first(*u).each(f64::sqrt)),
+        Op::Sqrt { out, u } => (*out, row(*u).sqrt()),
         Op::Power { out, u, dr, exponent, .. } => {
-            let r = first(*u).zip(constant(*exponent), power);
+            let r = row(*u).power(constant(*exponent));
             arena[at(*dr)] = T::splat(0.0);
             (*out, r)
         }
         Op::Exp { out, start, .. } | Op::Integrate { out, start, .. } => (
             *out,
             match *start {
-                Start::Function(f, u) => first(u).each(|u| evaluate_function(f, u, 0.0)),
-                Start::Function2(f, a, b) => either(a).zip(either(b), |a, b| evaluate_function(f, a, b)),
-                Start::Power(a, b) => either(a).zip(either(b), f64::powf),
+                InitialValue::Function(f, u) => function(f, row(u)),
+                InitialValue::Function2(f, a, b) => T::function(f, either(a), either(b)),
+                InitialValue::Power(a, b) => either(a).general_power(either(b)),
             },
         ),
-        Op::Solve { block } => return functions.solve(arena, *block as usize),
+        Op::Solve { block } => return blocks.solve(arena, *block as usize),
     };
     arena[at(out)] = value;
     Ok(())
@@ -139,31 +143,30 @@ fn solve(
 ) -> Result<(), Singular> {
     let block = &tape.blocks[index];
     let factor = &mut factors[index];
-    let value = |value: Value| match value {
-        Value::Row(row) => arena[layout.places[row as usize].index(0)],
-        Value::Constant(slot) => arena[layout.constants + slot as usize],
+    let value = |arena: &[f64], value: TapeValue| match value {
+        TapeValue::Row(row) => arena[layout.places[row as usize].index(0)],
+        TapeValue::Constant(slot) => arena[layout.constants + slot as usize],
     };
-    factor.factor(block, value).map_err(|(row, pivot)| Singular { block: index, row, pivot })?;
-    let mut b: Vec<f64> = block.right_side.iter().map(|b| value(*b)).collect();
-    factor.solve::<false>(block, &mut b);
-    if let Factored::Pivoted(f) = &layout.blocks[index] {
-        arena[f.factors..].iter_mut().zip(factor.general()).for_each(|(place, x)| *place = x);
+    let out = |i: RowIndex| layout.places[(block.first + i) as usize].index(0);
+    for (i, b) in block.right_side.iter().enumerate() {
+        arena[out(i as RowIndex)] = value(arena, *b);
     }
-    for (i, x) in b.iter().enumerate() {
-        arena[layout.places[block.first as usize + i].index(0)] = *x;
+    factor.set_aside();
+    if let BlockFactors::Symmetric(f) = &layout.blocks[index] {
+        ldl::factor(f, block, arena, value);
+        if ldl::is_healthy(f, arena) {
+            ldl::solve::<false, f64>(f, arena, out, out);
+            return Ok(());
+        }
     }
+    factor.factor(block, |v| value(arena, v)).map_err(|(row, pivot)| Singular {
+        block: index,
+        row,
+        pivot,
+    })?;
+    if let BlockFactors::Pivoted(f) = &layout.blocks[index] {
+        arena[f.factors..].iter_mut().zip(factor.general()).for_each(|(place, x)| *place = *x);
+    }
+    factor.solve_at::<false>(arena, out, out);
     Ok(())
-}
-
-/// x^y; the frequent exponents through correctly rounded operations.
-pub(crate) fn power(x: f64, y: f64) -> f64 {
-    if y == 0.5 {
-        x.sqrt()
-    } else if y == -0.5 {
-        1.0 / x.sqrt()
-    } else if y == -2.0 {
-        1.0 / (x * x)
-    } else {
-        x.powf(y)
-    }
 }

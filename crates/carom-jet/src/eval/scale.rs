@@ -6,7 +6,7 @@
 //! units in the last place of its scale.
 
 use crate::eval::flow::Flow;
-use crate::ir::tape::{Op, Row, Slot, Start, Tape, Value};
+use crate::ir::tape::{InitialValue, Op, RowIndex, Slot, Tape, TapeValue};
 use crate::values::Operation;
 use carom_expr::{Scaled, scale_of_function};
 
@@ -22,7 +22,7 @@ impl Scales {
     /// For these watched functions of a tape, and everything they need.
     pub fn of(tape: &Tape, watched: impl Iterator<Item = usize>) -> Scales {
         let mut needed = vec![false; tape.rows];
-        let mark = |row: Row, needed: &mut Vec<bool>| needed[row as usize] = true;
+        let mark = |row: RowIndex, needed: &mut Vec<bool>| needed[row as usize] = true;
         watched.filter_map(|i| tape.watched[i].row()).for_each(|row| mark(row, &mut needed));
         let mut ops = Vec::new();
         for (i, op) in tape.ops.iter().enumerate().rev() {
@@ -57,10 +57,10 @@ impl Scales {
     }
 
     /// The scale of a value.
-    pub(crate) fn get(&self, value: Value) -> f64 {
+    pub(crate) fn get(&self, value: TapeValue) -> f64 {
         match value {
-            Value::Row(row) => self.rows[row as usize],
-            Value::Constant(slot) => self.constants[slot as usize],
+            TapeValue::Row(row) => self.rows[row as usize],
+            TapeValue::Constant(slot) => self.constants[slot as usize],
         }
     }
 
@@ -70,8 +70,8 @@ impl Scales {
     }
 
     fn op(&mut self, flow: &Flow, op: &Op) {
-        let row = |r: Row| flow.first(Value::Row(r));
-        let s = |r: Row| self.rows[r as usize];
+        let row = |r: RowIndex| flow.value(TapeValue::Row(r));
+        let s = |r: RowIndex| self.rows[r as usize];
         let (out, scale) = match op {
             Op::Dot { out, constant, linear, products } => {
                 let mut sum = self.constants[*constant as usize];
@@ -106,18 +106,18 @@ impl Scales {
             }
             Op::Sqrt { out, u } => (*out, Scaled { value: row(*u), scale: s(*u) }.root(row(*out))),
             Op::Power { out, u, exponent, .. } => {
-                let exponent = flow.first(Value::Constant(*exponent));
+                let exponent = flow.value(TapeValue::Constant(*exponent));
                 (*out, Scaled { value: row(*u), scale: s(*u) }.power(exponent, row(*out)))
             }
             Op::Exp { out, start, .. } | Op::Integrate { out, start, .. } => {
                 let value = row(*out);
-                let of = |v: Value| Scaled { value: flow.first(v), scale: self.get(v) };
+                let of = |v: TapeValue| Scaled { value: flow.value(v), scale: self.get(v) };
                 let scale = match *start {
-                    Start::Function(f, u) => {
-                        scale_of_function(f, of(Value::Row(u)), Scaled::known(0.0), value)
+                    InitialValue::Function(f, u) => {
+                        scale_of_function(f, of(TapeValue::Row(u)), Scaled::known(0.0), value)
                     }
-                    Start::Function2(f, a, b) => scale_of_function(f, of(a), of(b), value),
-                    Start::Power(a, b) => {
+                    InitialValue::Function2(f, a, b) => scale_of_function(f, of(a), of(b), value),
+                    InitialValue::Power(a, b) => {
                         let (a, b) = (of(a), of(b));
                         let through =
                             if value == 0.0 { 0.0 } else { (value * a.value.abs().ln()).abs() * b.scale };
@@ -133,7 +133,7 @@ impl Scales {
 
     /// s(c a) for a constant c.
     fn times(&self, flow: &Flow, constant: Slot, value: f64, scale: f64) -> f64 {
-        let c = flow.first(Value::Constant(constant)).abs();
+        let c = flow.value(TapeValue::Constant(constant)).abs();
         // A constant that is rounded itself, as far as it was; exact ones cost nothing more than their product.
         let rounded = self.constants[constant as usize] - c;
         c * scale + rounded * value.abs()
@@ -142,7 +142,7 @@ impl Scales {
     /// The unknowns of a block: the residual of each row, as far as the row's largest entry passes it on.
     fn solve(&mut self, flow: &Flow, index: usize) {
         let block = &flow.tape().blocks[index];
-        let unknown = |i: u32| flow.first(Value::Row(block.first + i)).abs();
+        let unknown = |i: u32| flow.value(TapeValue::Row(block.first + i)).abs();
         let mut residual: Vec<f64> = block.right_side.iter().map(|b| self.get(*b)).collect();
         let mut column = vec![0.0_f64; block.size];
         let mut see = |r: u32, c: u32, scale: f64, entry: f64| {
@@ -150,7 +150,7 @@ impl Scales {
             column[c as usize] = column[c as usize].max(entry.abs());
         };
         for &(r, c, entry) in &block.entries {
-            let (scale, value) = (self.get(entry), flow.first(entry));
+            let (scale, value) = (self.get(entry), flow.value(entry));
             see(r, c, scale, value);
             if block.symmetric && r != c {
                 see(c, r, scale, value);
@@ -158,7 +158,7 @@ impl Scales {
         }
         let mut scales: Vec<f64> = (0..block.size as u32).map(unknown).collect();
         for &(r, c, entry) in &block.entries {
-            let value = flow.first(entry).abs();
+            let value = flow.value(entry).abs();
             let mut pass = |r: u32, c: u32| {
                 let (r, c) = (r as usize, c as usize);
                 // In its own column the entry that determines the unknown is the largest one.
@@ -185,7 +185,7 @@ fn constant_scales(flow: &Flow) -> Vec<f64> {
     let ops = &flow.tape().constants;
     let mut scales: Vec<f64> = Vec::with_capacity(ops.len());
     for (slot, op) in ops.iter().enumerate() {
-        let value = |slot: Slot| flow.first(Value::Constant(slot));
+        let value = |slot: Slot| flow.value(TapeValue::Constant(slot));
         let own = value(slot as Slot);
         let at = |slot: Slot| scales[slot as usize];
         let of = |slot: Slot| Scaled { value: value(slot), scale: at(slot) };

@@ -4,21 +4,26 @@
 //! place of operand i at order k = start_i + k step_i        kept as a cursor: one vector addition per order moves all of them
 //! ```
 //!
-//! Weights are gathered once per jet, so that an equation is a walk along two lists.
+//! Weights are gathered once per jet. The sums of an equation's pairs are terms of weight 1, and a scale is the weight of the one
+//! term it applies to, so that nearly every equation is Σ x w: one walk along two lists.
 
 use crate::eval::element::Element;
-use crate::ir::layout::{Layout, Place, WIDTH, lane};
-use crate::ir::recurrence::{Scale, Stage};
-use crate::ir::tape::{Tape, Value};
+use crate::ir::layout::{Layout, RowPlace, WIDTH, lane};
+use crate::ir::recurrence::{OrderScale, OrderStage};
+use crate::ir::tape::{Tape, TapeValue};
 use std::ops::Range;
 
-/// An equation's part of the lists.
+/// An equation's part of the lists: it begins where that of the one before ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    pub scale: Scale,
-    /// Up to where its sums of pairs and its edges reach; they begin where those of the one before end.
+    /// How many sums of pairs come first, which begin with order 2, and how many terms there are in all.
     pub pairs: u32,
-    pub edges: u32,
+    pub count: u32,
+    /// Is it Σ x w from order 2 on?
+    pub is_plain: bool,
+    /// The sum of the first so many terms is scaled; 0: none, or the scale is a weight.
+    pub scaled: u32,
+    pub scale: OrderScale,
 }
 
 /// The lists.
@@ -32,15 +37,23 @@ pub(crate) struct Schedule {
     state: Range<usize>,
     rates: Range<usize>,
     outs: Range<usize>,
-    sources: Range<usize>,
-    packed: [Range<usize>; 2],
-    /// Where the weighted sums of pairs are, equation by equation.
-    pub sums: Vec<u32>,
-    /// Where the weights of edges are, equation by equation.
-    weights: Vec<u32>,
+    terms: Range<usize>,
+    copies: [Range<usize>; 2],
+    /// The weights of all terms, and which of them are the order, or its inverse.
+    weights: Vec<TermWeight>,
+    scales: [Vec<u32>; 2],
     pub equations: Vec<Terms>,
-    pub stages: Vec<Stage>,
+    pub stages: Vec<OrderStage>,
     pub last_stages: usize,
+}
+
+/// The weight of a term.
+#[derive(Clone, Copy, Debug)]
+enum TermWeight {
+    /// 1, or a scale.
+    One,
+    /// At this place of the arena.
+    At(u32),
 }
 
 /// A schedule at an order: where its operands are, and the weights of the present jet.
@@ -58,11 +71,11 @@ impl<T> Cursor<T> {
 }
 
 impl Schedule {
-    /// The lists of a tape; `packed`: with the copies to octets of a single trajectory.
-    pub(crate) fn new(tape: &Tape, layout: &Layout, packed: bool) -> Schedule {
+    /// The lists of a tape; `single`: with the copies to octets of a single trajectory.
+    pub(crate) fn new(tape: &Tape, layout: &Layout, single: bool) -> Schedule {
         let r = &tape.recurrence;
         let (mut start, mut step) = (Vec::new(), Vec::new());
-        let mut list = |places: &mut dyn Iterator<Item = (Place, usize)>| {
+        let mut list = |places: &mut dyn Iterator<Item = (RowPlace, usize)>| {
             let from = start.len();
             for (place, order) in places {
                 start.push(place.index(order) as u32);
@@ -72,42 +85,60 @@ impl Schedule {
         };
         let place = |row: u32| layout.places[row as usize];
         let rates = tape.rate.iter().map(|rate| match *rate {
-            Value::Row(row) => row,
-            Value::Constant(_) => unreachable!("rates are rows"),
+            TapeValue::Row(row) => row,
+            TapeValue::Constant(_) => unreachable!("rates are rows"),
         });
         // Octets that are an operand's only place need no copy.
-        let copies: Vec<[Place; 2]> = r
+        let copied: Vec<[RowPlace; 2]> = r
             .pairs
             .iter()
             .enumerate()
             .flat_map(|(p, pair)| {
                 layout.octets.into_iter().zip([pair.a, pair.b]).map(move |(octets, row)| {
                     let at = (octets + lane(layout.pair(p), 0, layout.stride)) as u32;
-                    [Place { at, step: WIDTH as u32 }, place(row)]
+                    [RowPlace { at, step: WIDTH as u32 }, place(row)]
                 })
             })
-            .filter(|[into, from]| packed && into != from)
+            .filter(|[into, from]| single && into != from)
             .collect();
-        let (mut pairs, mut edges) = (0, 0);
-        let equations = r.equations.iter().map(|e| {
-            (pairs, edges) = (pairs + e.pairs.len() as u32, edges + e.edges.len() as u32);
-            Terms { scale: e.scale, pairs, edges }
-        });
-        let all_edges = || r.equations.iter().flat_map(|e| e.edges.clone());
+        let (mut equations, mut weights, mut scales) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
+        let mut terms: Vec<RowPlace> = Vec::new();
+        for e in &r.equations {
+            let first = weights.len() as u32;
+            // A scale belongs to the pairs if there are any. Of one term of weight 1 it is the weight.
+            let [pairs, edges] = [e.pairs.len(), e.edges.len()].map(|n| n as u32);
+            let scaled = if pairs > 0 { pairs } else { edges };
+            let scaled = if e.scale == OrderScale::One || (pairs > 0 && e.scale == OrderScale::Order) {
+                0
+            } else {
+                scaled
+            };
+            let alone = scaled == 1 && (pairs == 1 || r.edges[e.edges.start].weight.is_one());
+            if alone {
+                scales[usize::from(e.scale != OrderScale::Order)].push(first);
+            }
+            let scaled = if alone { 0 } else { scaled };
+            let count = pairs + edges;
+            let is_plain = scaled == 0 && count > 0;
+            equations.push(Terms { pairs, count, is_plain, scaled, scale: e.scale });
+            for p in e.pairs.clone() {
+                terms.push(RowPlace { at: (layout.sums + layout.pair(p)) as u32, step: 0 });
+                weights.push(TermWeight::One);
+            }
+            for i in e.edges.clone() {
+                terms.push(place(r.edges[i].source));
+                weights.push(TermWeight::At((layout.edge_weights + layout.edge(i)) as u32));
+            }
+        }
         Schedule {
-            equations: equations.collect(),
+            equations,
             state: list(&mut (0..tape.dimension as u32).map(|row| (place(row), 1))),
             rates: list(&mut rates.map(|row| (place(row), 0))),
             outs: list(&mut r.equations.iter().map(|e| (place(e.out), 1))),
-            sources: list(&mut all_edges().map(|i| (place(r.edges[i].source), 1))),
-            packed: [0, 1].map(|side| list(&mut copies.iter().map(|copy| (copy[side], 1)))),
-            sums: r
-                .equations
-                .iter()
-                .flat_map(|e| e.pairs.clone())
-                .map(|p| (layout.sums + layout.pair(p)) as u32)
-                .collect(),
-            weights: all_edges().map(|i| (layout.edge_weights + layout.edge(i)) as u32).collect(),
+            terms: list(&mut terms.into_iter().map(|place| (place, 1))),
+            copies: [0, 1].map(|side| list(&mut copied.iter().map(|copy| (copy[side], 1)))),
+            weights,
+            scales,
             stages: r.stages.clone(),
             last_stages: r.last_stages,
             start,
@@ -121,7 +152,22 @@ impl Schedule {
         cursor.places.clear();
         cursor.places.extend_from_slice(&self.start);
         cursor.weights.clear();
-        cursor.weights.extend(self.weights.iter().map(|at| arena[*at as usize]));
+        for weight in &self.weights {
+            cursor.weights.push(match *weight {
+                TermWeight::One => T::splat(1.0),
+                TermWeight::At(at) => arena[at as usize],
+            });
+        }
+    }
+
+    /// Weights that are scales of this order.
+    #[inline(always)]
+    pub(crate) fn set_scales<T: Element>(&self, cursor: &mut Cursor<T>, [order, inverse]: [T; 2]) {
+        for (list, scale) in self.scales.iter().zip([order, inverse]) {
+            for at in list {
+                cursor.weights[*at as usize] = scale;
+            }
+        }
     }
 
     /// Places at the next order.
@@ -136,16 +182,16 @@ impl Schedule {
         pairs_of(&cursor.places[self.state.clone()], &cursor.places[self.rates.clone()])
     }
 
-    /// What equations make, and the sources of all edges.
+    /// What equations make, and the places of all their terms.
     #[inline(always)]
     pub(crate) fn places<'a, T>(&self, cursor: &'a Cursor<T>) -> (&'a [u32], &'a [u32]) {
-        (&cursor.places[self.outs.clone()], &cursor.places[self.sources.clone()])
+        (&cursor.places[self.outs.clone()], &cursor.places[self.terms.clone()])
     }
 
     /// Copies the newest coefficients to their lanes.
     #[inline(always)]
     pub(crate) fn pack<T>(&self, cursor: &Cursor<T>, arena: &mut [f64]) {
-        let [into, from] = self.packed.clone().map(|part| &cursor.places[part]);
+        let [into, from] = self.copies.clone().map(|part| &cursor.places[part]);
         for (into, from) in pairs_of(into, from) {
             arena[into] = arena[from];
         }

@@ -1,25 +1,27 @@
 //! One trajectory's evaluation: machine code where the processor allows it, interpreted where not; the same bits.
 //!
 //! Operands of the pair at place p of the tables are copied to lane p mod 8 of octet p div 8 once their coefficient is known,
-//! so that the far sums of all pairs run through the vector unit with aligned loads and no shuffles.
+//! so that the interior sums of all pairs run through the vector unit with aligned loads and no shuffles.
 
-use crate::emit::{Program, Segment, Target};
+use crate::emit::Segment;
 use crate::eval::element::Octet;
-use crate::eval::factor::{Factor, firm};
+use crate::eval::factor::{self, Factor, firm};
 use crate::eval::interpret::{self, BlockSolver, Sums};
+use crate::eval::ldl;
+use crate::eval::machine_code::{MachineCode, code};
 use crate::eval::order_zero;
 use crate::eval::schedule::{Cursor, Schedule};
 use crate::eval::sincos::SinCos;
-use crate::ir::layout::{Factored, Layout, Place, WIDTH, moving};
+use crate::ir::layout::{BlockFactors, Layout, RowPlace, WIDTH, moving};
 use crate::ir::recurrence::Weight;
 use crate::ir::system::Singular;
-use crate::ir::tape::{MachineCode, Op, Tape, Value};
-use crate::simd::{Code, Kernel, Level, dispatch, flat, flat_mut};
+use crate::ir::tape::{Op, Tape, TapeValue};
+use crate::simd::{ExecutableCode, Kernel, Level, dispatch, flat, flat_mut};
 use std::sync::Arc;
 
 /// Workspace of a single trajectory.
 #[derive(Clone, Debug)]
-pub(crate) struct Packed {
+pub(crate) struct SingleWorkspace {
     level: Level,
     pub(crate) layout: Arc<Layout>,
     arena: Vec<Octet>,
@@ -27,21 +29,19 @@ pub(crate) struct Packed {
     moving_pairs: Arc<Vec<(u32, Weight)>>,
     moving_edges: Arc<Vec<(u32, Weight)>>,
     factors: Vec<Factor>,
-    /// Right sides while interpreting.
-    right_side: Vec<f64>,
     /// What interpretation reads, made when it is first needed; and how far it has come.
     schedule: Option<Arc<Schedule>>,
     cursor: Cursor<f64>,
     /// Outer `None`: not asked for yet.
     code: Option<MachineCode>,
-    /// Were the last values made by code? Then so were the factors of symmetric blocks.
+    /// Were the last values made by code?
     coded: bool,
     /// τ: a power of two.
     unit: f64,
 }
 
-impl Packed {
-    pub(crate) fn new(tape: &Tape, order: usize) -> Packed {
+impl SingleWorkspace {
+    pub(crate) fn new(tape: &Tape, order: usize) -> SingleWorkspace {
         let r = &tape.recurrence;
         let layout = Layout::new(tape, order, true);
         let mut arena = vec![Octet::ZERO; layout.length.div_ceil(WIDTH)];
@@ -51,13 +51,12 @@ impl Packed {
         }
         doubles[layout.numbers..][..layout.literals.len()].copy_from_slice(&layout.literals);
         doubles[layout.mask..][..WIDTH].fill(f64::from_bits(u64::MAX >> 1));
-        Packed {
+        SingleWorkspace {
             level: Level::detect(),
             arena,
             moving_pairs: Arc::new(moving(r.pairs.iter().map(|p| p.weight), &layout.tables.pairs)),
             moving_edges: Arc::new(moving(r.edges.iter().map(|e| e.weight), &layout.tables.edges)),
             factors: tape.blocks.iter().map(Factor::new).collect(),
-            right_side: vec![0.0; tape.blocks.iter().map(|b| b.size).max().unwrap_or(0)],
             schedule: None,
             cursor: Cursor::new(),
             layout: Arc::new(layout),
@@ -95,13 +94,8 @@ impl Packed {
     }
 
     /// Calls `f` with the tape's code for this order; it is made by the first workspace that needs it.
-    fn with_code(&mut self, tape: &Tape, f: impl FnOnce(&mut Self, &Code) -> bool) -> bool {
-        let code = self.code.take().unwrap_or_else(|| {
-            tape.code((self.layout.order, Target::Single, self.level), || {
-                let program = Program::assemble(tape, &self.layout, Target::Single, self.level.code()?)?;
-                Code::new(program, self.level)
-            })
-        });
+    fn with_code(&mut self, tape: &Tape, f: impl FnOnce(&mut Self, &ExecutableCode) -> bool) -> bool {
+        let code = self.code.take().unwrap_or_else(|| code(tape, &self.layout, 1, self.level));
         let done = code.as_ref().is_some_and(|code| f(self, code));
         self.code = Some(code);
         done
@@ -113,17 +107,17 @@ impl Packed {
     }
 
     /// The coefficients of a series.
-    pub(crate) fn series(&self, place: Place) -> &[f64] {
+    pub(crate) fn series(&self, place: RowPlace) -> &[f64] {
         &self.doubles()[place.at as usize..][..self.layout.stride]
     }
 
     /// The coefficients of a series, to be written from elsewhere.
-    pub(crate) fn series_mut(&mut self, place: Place) -> &mut [f64] {
+    pub(crate) fn series_mut(&mut self, place: RowPlace) -> &mut [f64] {
         &mut flat_mut(&mut self.arena)[place.at as usize..][..self.layout.stride]
     }
 
     /// Writes the coefficients of a series, wherever they are.
-    pub(crate) fn set_series(&mut self, place: Place, series: &[f64]) {
+    pub(crate) fn set_series(&mut self, place: RowPlace, series: &[f64]) {
         let arena = flat_mut(&mut self.arena);
         for (k, x) in series.iter().enumerate() {
             arena[place.index(k)] = *x;
@@ -131,15 +125,15 @@ impl Packed {
     }
 
     /// One coefficient, written from elsewhere.
-    pub(crate) fn set(&mut self, place: Place, k: usize, x: f64) {
+    pub(crate) fn set(&mut self, place: RowPlace, k: usize, x: f64) {
         flat_mut(&mut self.arena)[place.index(k)] = x;
     }
 
-    /// Coefficient 0 of a value.
-    pub(crate) fn first(&self, value: Value) -> f64 {
+    /// Order 0 of a value.
+    pub(crate) fn value(&self, value: TapeValue) -> f64 {
         self.doubles()[match value {
-            Value::Row(row) => self.layout.places[row as usize].index(0),
-            Value::Constant(slot) => self.layout.constants + slot as usize,
+            TapeValue::Row(row) => self.layout.places[row as usize].index(0),
+            TapeValue::Constant(slot) => self.layout.constants + slot as usize,
         }]
     }
 
@@ -156,7 +150,7 @@ impl Packed {
             arena[layout.edge_weights + layout.edge(i)] = base(arena, &edge.weight);
         }
         for (value, place) in tape.watched.iter().zip(&layout.watched) {
-            if let Value::Constant(slot) = value {
+            if let TapeValue::Constant(slot) = value {
                 arena[place.index(0)] = arena[layout.constants + *slot as usize];
             }
         }
@@ -197,7 +191,7 @@ impl Packed {
     }
 
     /// Orders 1 and above by code; false when there is none.
-    fn run_orders(&mut self, code: &Code) -> bool {
+    fn run_orders(&mut self, code: &ExecutableCode) -> bool {
         code.program().orders().is_some_and(|orders| {
             code.run(orders, &mut self.arena);
             true
@@ -208,7 +202,7 @@ impl Packed {
     pub(crate) fn firmness(&self) -> f64 {
         let arena = self.doubles();
         let each = self.layout.blocks.iter().zip(&self.factors).map(|(block, factor)| match block {
-            Factored::Symmetric(f) if self.coded => {
+            BlockFactors::Symmetric(f) if !factor.in_use() => {
                 let (pivots, sizes) =
                     arena[f.checks..][..2 * f.pattern.order.len()].split_at(f.pattern.order.len());
                 f.loose.iter().fold(1.0, |least, &i| firm(least, pivots[i], sizes[i]))
@@ -219,19 +213,18 @@ impl Packed {
     }
 
     /// Solves with the factors of a block.
-    pub(crate) fn solve(&mut self, tape: &Tape, block: usize, b: &mut [f64]) {
+    pub(crate) fn solve(&mut self, block: usize, b: &mut [f64]) {
         match &self.layout.blocks[block] {
-            Factored::Symmetric(f) if self.coded => {
-                let arena = flat(&self.arena);
-                let [lower, pivots, multiples] = [f.lower, f.pivots, f.multiples].map(|at| &arena[at..]);
-                f.pattern.solve::<false>(lower, pivots, multiples, &mut self.right_side, b);
+            BlockFactors::Symmetric(f) if !self.factors[block].in_use() => {
+                ldl::solve_elsewhere(f, flat_mut(&mut self.arena), b);
             }
-            _ => self.factors[block].solve::<false>(&tape.blocks[block], b),
+            _ => self.factors[block].solve::<false>(b),
         }
     }
 
     fn enter(&mut self, tape: &Tape, time: f64, state: &[f64]) {
         self.coded = false;
+        self.factors.iter_mut().for_each(Factor::set_aside);
         let arena = flat_mut(&mut self.arena);
         for (x, place) in state.iter().zip(&self.layout.places) {
             arena[place.index(0)] = *x;
@@ -240,7 +233,7 @@ impl Packed {
     }
 
     /// Order 0 by code; false when a symmetric block needs pivoting, or a block is singular.
-    fn run_values(&mut self, tape: &Tape, code: &Code) -> bool {
+    fn run_values(&mut self, tape: &Tape, code: &ExecutableCode) -> bool {
         for segment in code.program().values() {
             match segment {
                 Segment::Code(entry) => code.run(*entry, &mut self.arena),
@@ -252,11 +245,7 @@ impl Packed {
             }
         }
         let arena = self.doubles();
-        self.coded = self.layout.symmetric().all(|f| {
-            let n = f.pattern.order.len();
-            let (pivots, sizes) = arena[f.checks..][..2 * n].split_at(n);
-            pivots.iter().zip(sizes).all(|(p, s)| f.pattern.healthy(*p, *s))
-        });
+        self.coded = self.layout.symmetric().all(|f| ldl::is_healthy(f, arena));
         self.coded
     }
 
@@ -303,7 +292,7 @@ impl Packed {
         let arena = flat_mut(&mut self.arena);
         interpret::set_weights(&layout, arena, layout.pair_weights, &self.moving_pairs);
         interpret::set_weights(&layout, arena, layout.edge_weights, &self.moving_edges);
-        dispatch(self.level, Orders { tape, layout: &layout, schedule: &schedule, packed: self });
+        dispatch(self.level, Orders { tape, layout: &layout, schedule: &schedule, workspace: self });
     }
 }
 
@@ -312,15 +301,15 @@ struct Orders<'a> {
     tape: &'a Tape,
     layout: &'a Layout,
     schedule: &'a Schedule,
-    packed: &'a mut Packed,
+    workspace: &'a mut SingleWorkspace,
 }
 
 impl Kernel for Orders<'_> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Orders { tape, layout, schedule, packed } = self;
-        let Packed { arena, cursor, factors, right_side, .. } = packed;
-        let mut solver = Solver { tape, layout, factors, right_side };
+        let Orders { tape, layout, schedule, workspace } = self;
+        let SingleWorkspace { arena, cursor, factors, .. } = workspace;
+        let mut solver = Solver { layout, factors };
         schedule.begin(cursor, flat(arena));
         for k in 1..=layout.order {
             match k {
@@ -329,9 +318,9 @@ impl Kernel for Orders<'_> {
                 _ => sums::<FUSED>(layout, arena, k),
             }
             let arena = flat_mut(arena);
-            interpret::order::<FUSED, f64>(tape, layout, (schedule, cursor), arena, k, &mut solver);
+            interpret::order::<FUSED, f64>(tape, layout, (schedule, &mut *cursor), arena, k, &mut solver);
             if k == 1 {
-                interpret::near_weights(tape, layout, arena);
+                interpret::boundary_weights(tape, layout, arena);
             }
             if k < layout.order {
                 schedule.pack(cursor, arena);
@@ -343,10 +332,8 @@ impl Kernel for Orders<'_> {
 
 /// Solves with the factors of order 0.
 struct Solver<'a> {
-    tape: &'a Tape,
     layout: &'a Layout,
     factors: &'a mut [Factor],
-    right_side: &'a mut [f64],
 }
 
 impl BlockSolver<f64> for Solver<'_> {
@@ -359,13 +346,16 @@ impl BlockSolver<f64> for Solver<'_> {
         right: u32,
         unknowns: u32,
     ) {
-        let size = self.tape.blocks[block].size;
-        let places =
-            |first: u32| self.layout.places[first as usize..][..size].iter().map(move |p| p.index(k));
-        let b = &mut self.right_side[..size];
-        b.iter_mut().zip(places(right)).for_each(|(b, at)| *b = arena[at]);
-        self.factors[block].solve::<FUSED>(&self.tape.blocks[block], b);
-        b.iter().zip(places(unknowns)).for_each(|(x, at)| arena[at] = *x);
+        let index = |row: u32| self.layout.places[row as usize].index(k);
+        let (right, out) = (|i| index(right + i), |i| index(unknowns + i));
+        match &self.layout.blocks[block] {
+            BlockFactors::Symmetric(f) if !self.factors[block].in_use() => {
+                ldl::solve::<FUSED, f64>(f, arena, right, out);
+            }
+            // One that lost its pivots has no factors in the arena.
+            BlockFactors::Symmetric(_) => self.factors[block].solve_at::<FUSED>(arena, right, out),
+            BlockFactors::Pivoted(f) => factor::solve::<FUSED, f64>(f, arena, right, out),
+        }
     }
 }
 
@@ -377,7 +367,7 @@ fn sums<const FUSED: bool>(layout: &Layout, arena: &mut [Octet], k: usize) {
     let table = |at: usize, octets: usize| &before[at / WIDTH..][..octets];
     let [a, b] = layout.octets.map(|at| table(at, octets * layout.stride));
     let weights = table(layout.pair_weights, octets);
-    let near = layout.near.map(|at| table(at, octets));
+    let boundary = layout.boundary.map(|at| table(at, octets));
     let sums = &mut sums[..octets];
-    Sums { a, b, weights, near, sums, stride: layout.stride, k }.take::<FUSED>();
+    Sums { a, b, weights, boundary, sums, stride: layout.stride, k }.take::<FUSED>();
 }

@@ -1,23 +1,24 @@
 //! One symmetric matrix of numbers, factored once:  Pᵀ M P = L D Lᵀ, sparse where M is.
 //!
-//! For what is solved now and then rather than in every step (impacts, samples, starts) in systems so large that a dense
+//! For what is solved now and then rather than in every step (jumps, samples, starts) in systems so large that a dense
 //! factorisation with pivoting would be felt. Promise: made only when every pivot is beyond doubt, so M has full rank.
 
-use crate::eval::factor::Factor;
+use crate::eval::ldl;
 use crate::ir::elimination::Elimination;
-use crate::ir::tape::{Block, Value};
+use crate::ir::layout::{self, Factors};
+use crate::ir::tape::{CompiledBlock, TapeValue};
 use std::cell::RefCell;
 
 /// The factors.
 #[derive(Clone, Debug)]
 pub struct Symmetric {
-    block: Block,
-    factor: RefCell<Factor>,
+    factors: Factors,
+    arena: RefCell<Vec<f64>>,
 }
 
 impl Symmetric {
     /// Factors the matrix whose lower half `entry` gives; `None` when a pivot is doubtful. The rows from `first_row` on have
-    /// no diagonal entries; they support the others (see the module of eliminations) if the matrix has no pivots without.
+    /// no diagonal entries; they augment the others (see the module of eliminations) if the matrix has no pivots without.
     pub fn new(size: usize, first_row: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Symmetric> {
         Symmetric::with(size, &[], &entry).or_else(|| {
             let rows: Vec<u32> = (first_row as u32..size as u32).collect();
@@ -45,8 +46,8 @@ impl Symmetric {
             (!augmentation_rows.is_empty()).then(|| Elimination::dense(size, &places, augmentation_rows))
         });
         let entries =
-            places.iter().enumerate().map(|(k, &(i, j))| (i, j, Value::Constant(k as u32))).collect();
-        let block = Block {
+            places.iter().enumerate().map(|(k, &(i, j))| (i, j, TapeValue::Constant(k as u32))).collect();
+        let block = CompiledBlock {
             size,
             entries,
             symmetric: true,
@@ -55,17 +56,22 @@ impl Symmetric {
             first: 0,
             names: Vec::new(),
         };
-        let mut factor = Factor::new(&block);
-        let value = |v: Value| match v {
-            Value::Constant(k) => values[k as usize],
-            Value::Row(_) => 0.0,
-        };
-        factor.without_pivoting(&block, &value).then(|| Symmetric { block, factor: RefCell::new(factor) })
+        let mut length = 0;
+        let factors = layout::factors(&block, &mut |elements| {
+            length += elements;
+            length - elements
+        });
+        let mut arena = vec![0.0; length];
+        ldl::factor(&factors, &block, &mut arena, |_, value| match value {
+            TapeValue::Constant(k) => values[k as usize],
+            TapeValue::Row(_) => 0.0,
+        });
+        ldl::is_healthy(&factors, &arena).then(|| Symmetric { factors, arena: RefCell::new(arena) })
     }
 
     /// Overwrites `b` by the solution.
     pub fn solve(&self, b: &mut [f64]) {
-        self.factor.borrow_mut().solve::<false>(&self.block, b);
+        ldl::solve_elsewhere(&self.factors, &mut self.arena.borrow_mut(), b);
     }
 }
 
@@ -106,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_support_what_has_no_mass() {
+    fn rows_augment_what_has_no_mass() {
         // Every other body without mass, held by the rod to the one before.
         for n in [4, 40] {
             let heavy = chain(n);

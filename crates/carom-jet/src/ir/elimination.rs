@@ -5,7 +5,7 @@
 //! every unknown it touches is gone: its pivot is then −a W⁻¹ aᵀ of the whole row, which cannot vanish for a single
 //! unlucky direction.
 //!
-//! W may be singular, as long as it is definite where A vanishes. Some rows a then *support* it: with
+//! W may be singular, as long as it is definite where A vanishes. Some rows a then *augment* it: with
 //!
 //! ```text
 //! s = Σ |W_ii| / Σ a_i²  (over what the row touches)        W + s aᵀa,  b + s aᵀ b_r   in place of   W,  b
@@ -13,8 +13,6 @@
 //!
 //! (a multiple of one equation added to others) the solution is the same, and every pivot is there without exchanges.
 
-use crate::eval::element::Element;
-use crate::eval::factor::healthy;
 use std::collections::BTreeSet;
 
 /// Order and pattern of a sparse L D Lᵀ.
@@ -28,11 +26,11 @@ pub(crate) struct Elimination {
     /// Each entry of the block's matrix: index of L's entry, or of the diagonal when `diagonal`.
     pub places: Vec<FactorEntry>,
     pub augmentation_rows: Vec<AugmentationRow>,
-    /// Position → what is added to its right side: s a_i (as its index) times the right side of a row. Empty without supports.
+    /// Position → what is added to its right side: s a_i (as its index) times the right side of a row. Empty without augmentation rows.
     pub borrowed: Vec<Vec<(u32, u32)>>,
 }
 
-/// A row that supports what it touches.
+/// A row that augments what it touches.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct AugmentationRow {
     /// Its entries a_i, as indices of the matrix's.
@@ -55,11 +53,8 @@ pub(crate) enum FactorEntry {
 /// Fuller factors than this are better stored densely.
 const WORTHWHILE: f64 = 0.35;
 
-/// With supports a small pivot says that s aᵀa, which is none of the data, covers it: digits are lost sooner.
-const STRICTER: f64 = 1e3;
-
 impl Elimination {
-    /// For a symmetric matrix of this size with these (row, column) entries, row ≥ column, and these rows as supports.
+    /// For a symmetric matrix of this size with these (row, column) entries, row ≥ column, and these augmentation rows.
     /// `None` when L would be nearly full.
     pub(crate) fn new(size: usize, entries: &[(u32, u32)], augmentation_rows: &[u32]) -> Option<Elimination> {
         let full = size * size.saturating_sub(1) / 2;
@@ -176,16 +171,16 @@ impl Elimination {
         let (mut multiple, mut all) = (0, Vec::new());
         let mut borrowed = vec![Vec::new(); if augmentation_rows.is_empty() { 0 } else { self.order.len() }];
         for &r in augmentation_rows {
-            let mut support = AugmentationRow { entries: vec![], diagonal: vec![], products: vec![] };
+            let mut row = AugmentationRow { entries: vec![], diagonal: vec![], products: vec![] };
             for (at, i) in touched(entries, r) {
-                support.entries.push(at);
-                support.diagonal.extend(entries.iter().position(|e| *e == (i, i)).map(|at| at as u32));
-                let upto = touched(entries, r).take(support.entries.len());
-                support.products.extend(upto.map(|(other, j)| (multiple, other, place(i, j))));
+                row.entries.push(at);
+                row.diagonal.extend(entries.iter().position(|e| *e == (i, i)).map(|at| at as u32));
+                let upto = touched(entries, r).take(row.entries.len());
+                row.products.extend(upto.map(|(other, j)| (multiple, other, place(i, j))));
                 borrowed[position[i as usize] as usize].push((multiple, r));
                 multiple += 1;
             }
-            all.push(support);
+            all.push(row);
         }
         Elimination { places, augmentation_rows: all, borrowed, ..self }
     }
@@ -193,65 +188,6 @@ impl Elimination {
     /// How many s a_i there are.
     pub(crate) fn multiples(&self) -> usize {
         self.augmentation_rows.iter().map(|s| s.entries.len()).sum()
-    }
-
-    /// Every s a_i, and what is added to the matrix.
-    pub(crate) fn support<T: Element>(&self, entry: impl Fn(u32) -> T) -> (Vec<T>, Vec<(FactorEntry, T)>) {
-        let (mut multiples, mut added) = (Vec::new(), Vec::new());
-        for support in &self.augmentation_rows {
-            let entries = support.entries.iter().map(|&at| entry(at));
-            let diagonal = support.diagonal.iter().map(|&at| entry(at));
-            let inertia = diagonal.map(|x| x.zip(x, |x, _| x.abs())).reduce(T::plus).unwrap_or(T::splat(0.0));
-            let square = entries.clone().map(|x| x.times(x)).reduce(T::plus).unwrap_or(T::splat(0.0));
-            let s = inertia.over(square);
-            multiples.extend(entries.map(|x| s.times(x)));
-            let product = |&(m, other, place): &(u32, u32, FactorEntry)| {
-                (place, T::times(multiples[m as usize], entry(other)))
-            };
-            added.extend(support.products.iter().map(product));
-        }
-        (multiples, added)
-    }
-
-    /// Is the sign of a pivot beyond doubt, given the sum of what it was computed from?
-    #[inline(always)]
-    pub(crate) fn healthy(&self, pivot: f64, size: f64) -> bool {
-        healthy(pivot, if self.augmentation_rows.is_empty() { size } else { STRICTER * size })
-    }
-
-    /// Overwrites b by the solution of Pᵀ M P = L D Lᵀ, given L, the reciprocals of D, every s a_i, and room for a vector.
-    #[inline(always)]
-    pub(crate) fn solve<const FUSED: bool>(
-        &self,
-        lower: &[f64],
-        pivots: &[f64],
-        multiples: &[f64],
-        room: &mut [f64],
-        b: &mut [f64],
-    ) {
-        let n = self.order.len();
-        let y = &mut room[..n];
-        for (i, &unknown) in self.order.iter().enumerate() {
-            let mut s = b[unknown as usize];
-            for &(m, row) in self.borrowed(i) {
-                s = s.plus_product::<FUSED>(b[row as usize], multiples[m as usize]);
-            }
-            for at in self.row(i) {
-                s = s.minus_product::<FUSED>(lower[at], y[self.columns[at] as usize]);
-            }
-            y[i] = s;
-        }
-        for (y, d) in y.iter_mut().zip(pivots) {
-            *y *= d;
-        }
-        for i in (0..n).rev() {
-            let x = y[i];
-            for at in self.row(i) {
-                let y = &mut y[self.columns[at] as usize];
-                *y = y.minus_product::<FUSED>(lower[at], x);
-            }
-            b[self.order[i] as usize] = x;
-        }
     }
 
     /// What is added to the right side at position i.

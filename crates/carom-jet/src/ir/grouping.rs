@@ -6,8 +6,8 @@
 //! row in the tables. What is computed does not change, only where it is kept.
 
 use crate::ir::layout::WIDTH;
-use crate::ir::recurrence::{Equation, NONE, Recurrence, Scale, Stage, Weight};
-use crate::ir::tape::Row;
+use crate::ir::recurrence::{NONE, OrderEquation, OrderScale, OrderStage, Recurrence, Weight};
+use crate::ir::tape::RowIndex;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ const FEW: usize = 3;
 #[derive(PartialEq, Eq, Hash)]
 struct EquationShape {
     level: u32,
-    scale: Scale,
+    scale: OrderScale,
     pairs: Vec<(bool, WeightKind)>,
     edges: Vec<WeightKind>,
 }
@@ -50,15 +50,15 @@ pub(crate) fn sort(r: &mut Recurrence) {
         return;
     }
     let (mut pairs, mut edges) = (Vec::with_capacity(r.pairs.len()), Vec::with_capacity(r.edges.len()));
-    let mut sorted: Vec<Equation> = Vec::with_capacity(r.equations.len());
+    let mut sorted: Vec<OrderEquation> = Vec::with_capacity(r.equations.len());
     let mut classes = Vec::new();
     // Levels count equations of one stage between a row and what was known before the stage.
     let mut level = vec![0_u32; r.rows];
     for stage in &r.stages {
-        let Stage::Equations(equations) = stage else { continue };
+        let OrderStage::Equations(equations) = stage else { continue };
         let equations = &r.equations[equations.clone()];
         let mut numbers: HashMap<EquationShape, usize> = HashMap::new();
-        let mut members: Vec<(u32, Vec<&Equation>)> = Vec::new();
+        let mut members: Vec<(u32, Vec<&OrderEquation>)> = Vec::new();
         for e in equations {
             let (own_pairs, own_edges) = (&r.pairs[e.pairs.clone()], &r.edges[e.edges.clone()]);
             let own = 1 + own_edges.iter().map(|e| level[e.source as usize]).max().unwrap_or(0);
@@ -82,7 +82,7 @@ pub(crate) fn sort(r: &mut Recurrence) {
                 let first = (pairs.len(), edges.len());
                 pairs.extend(&r.pairs[e.pairs.clone()]);
                 edges.extend(&r.edges[e.edges.clone()]);
-                sorted.push(Equation { pairs: first.0..pairs.len(), edges: first.1..edges.len(), ..*e });
+                sorted.push(OrderEquation { pairs: first.0..pairs.len(), edges: first.1..edges.len(), ..*e });
             }
         }
         for e in equations {
@@ -102,7 +102,7 @@ pub(crate) struct Group {
 
 /// Where pairs and edges are in their tables.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Tables {
+pub(crate) struct GroupTables {
     pub pairs: Vec<u32>,
     pub edges: Vec<u32>,
     /// Lengths; the pairs of the last order are within the first `last_pairs`.
@@ -113,10 +113,10 @@ pub(crate) struct Tables {
     pub groups: Vec<Group>,
 }
 
-impl Tables {
+impl GroupTables {
     /// One after the other.
-    pub(crate) fn plain(r: &Recurrence) -> Tables {
-        Tables {
+    pub(crate) fn plain(r: &Recurrence) -> GroupTables {
+        GroupTables {
             pairs: (0..r.pairs.len() as u32).collect(),
             edges: (0..r.edges.len() as u32).collect(),
             pair_room: r.pairs.len(),
@@ -127,14 +127,14 @@ impl Tables {
     }
 
     /// By eights, as far as there are classes.
-    pub(crate) fn by_eights(r: &Recurrence) -> Tables {
+    pub(crate) fn grouped(r: &Recurrence) -> GroupTables {
         if r.classes.is_empty() {
-            return Tables::plain(r);
+            return GroupTables::plain(r);
         }
-        let mut t = Tables {
+        let mut t = GroupTables {
             pairs: vec![u32::MAX; r.pairs.len()],
             edges: vec![u32::MAX; r.edges.len()],
-            ..Tables::default()
+            ..GroupTables::default()
         };
         for class in &r.classes {
             for start in class.clone().step_by(WIDTH) {
@@ -197,11 +197,11 @@ pub(crate) fn slots(
     r: &Recurrence,
     groups: &[Group],
     dimension: usize,
-    blocks: &[Range<Row>],
+    blocks: &[Range<RowIndex>],
 ) -> (Vec<u32>, usize) {
     let mut slots = vec![u32::MAX; r.rows];
     let mut room = 0;
-    let mut place = |rows: &mut dyn Iterator<Item = Row>| {
+    let mut place = |rows: &mut dyn Iterator<Item = RowIndex>| {
         room = usize::next_multiple_of(room, WIDTH);
         for row in rows {
             let slot = &mut slots[row as usize];
@@ -211,7 +211,7 @@ pub(crate) fn slots(
             }
         }
     };
-    place(&mut (0..=dimension as Row));
+    place(&mut (0..=dimension as RowIndex));
     for block in blocks {
         place(&mut block.clone());
     }
@@ -220,7 +220,7 @@ pub(crate) fn slots(
             place(&mut r.equations[group.equations.clone()].iter().map(|e| e.out));
         }
     }
-    place(&mut (0..r.rows as Row));
+    place(&mut (0..r.rows as RowIndex));
     // Vectors may read beyond the end.
     (slots, room + WIDTH)
 }

@@ -1,15 +1,14 @@
 //! Where everything lives in the one block of memory an evaluator works on.
 //!
-//! The unit is an *element*: one double for a single trajectory, eight doubles (one per lane) for an ensemble. Rows whose
+//! The unit is an *element*: one double for a single trajectory, one double per lane for a batch. Rows whose
 //! earlier coefficients are needed again have a *series* (coefficient k at `at + k·step`); the others have a single *spot*.
 //! The series of the state come first: one after the other, or order by order when equations are evaluated by eights.
 //! Operands of a single trajectory's pairs live in a lane of an octet and nowhere else, unless their series is a result.
 
-use crate::eval::factor::loose;
 use crate::ir::elimination::Elimination;
-use crate::ir::grouping::{self, Tables};
+use crate::ir::grouping::{self, GroupTables};
 use crate::ir::recurrence::{NONE, Weight};
-use crate::ir::tape::{Block, Row, Slot, Tape, Value};
+use crate::ir::tape::{CompiledBlock, RowIndex, Slot, Tape, TapeValue};
 use std::collections::HashMap;
 
 /// Pairs of one octet.
@@ -23,14 +22,14 @@ pub(crate) const HALF: f64 = 0.5;
 
 /// Where a row's coefficients are, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
+pub(crate) struct RowPlace {
     pub at: u32,
     /// Coefficient k is at `at + k·step`; 0: a spot.
     pub step: u32,
 }
 
-impl Place {
-    const UNKNOWN: Place = Place { at: u32::MAX, step: 0 };
+impl RowPlace {
+    const UNKNOWN: RowPlace = RowPlace { at: u32::MAX, step: 0 };
 
     #[inline(always)]
     pub(crate) fn index(self, k: usize) -> usize {
@@ -46,13 +45,13 @@ pub(crate) struct Factors {
     pub lower: usize,
     /// Reciprocal pivots.
     pub pivots: usize,
-    /// s a_i of every support.
+    /// s a_i of every augmentation row.
     pub multiples: usize,
     /// Positions of the rows without diagonal entry.
     pub loose: Vec<usize>,
     /// Pivots, then the sums of what they were computed from.
     pub checks: usize,
-    /// Right side while solving.
+    /// The right side while solving, and room for one that comes from elsewhere.
     pub work: usize,
 }
 
@@ -81,20 +80,20 @@ impl Pivoted {
 
 /// How a block is factored.
 #[derive(Clone, Debug)]
-pub(crate) enum Factored {
+pub(crate) enum BlockFactors {
     /// L D Lᵀ
     Symmetric(Factors),
     /// By exchanges of rows.
     Pivoted(Pivoted),
 }
 
-impl Factored {
-    fn new(block: &Block, region: &mut impl FnMut(usize) -> usize) -> Factored {
+impl BlockFactors {
+    fn new(block: &CompiledBlock, region: &mut impl FnMut(usize) -> usize) -> BlockFactors {
         if block.symmetric {
-            return Factored::Symmetric(factors(block, region));
+            return BlockFactors::Symmetric(factors(block, region));
         }
         let n = block.size;
-        Factored::Pivoted(Pivoted { size: n, factors: region(n * n + n * (n + 1) / 2), work: region(n) })
+        BlockFactors::Pivoted(Pivoted { size: n, factors: region(n * n + n * (n + 1) / 2), work: region(n) })
     }
 }
 
@@ -105,21 +104,21 @@ pub(crate) struct Layout {
     pub stride: usize,
     /// Distance between the orders of the state; 0 when its series follow each other.
     pub pitch: usize,
-    pub places: Vec<Place>,
+    pub places: Vec<RowPlace>,
     /// One per watched function, constants included.
-    pub watched: Vec<Place>,
+    pub watched: Vec<RowPlace>,
     pub constants: usize,
     /// Where pairs and edges are in the tables that follow.
-    pub tables: Tables,
+    pub tables: GroupTables,
     pub edge_weights: usize,
     pub pair_weights: usize,
     /// w b_1 of every pair, and w a_1 (zero for squares, whose first is doubled).
-    pub near: [usize; 2],
-    /// Weighted far sums, of the present and of the next order.
+    pub boundary: [usize; 2],
+    /// Weighted interior sums, of the present and of the next order.
     pub sums: usize,
     /// Length of one of the two.
     pub room: usize,
-    /// Far sums of the order after the next, as far as they are known: both halves. For large systems.
+    /// Interior sums of the order after the next, as far as they are known: both halves.
     pub begun: [usize; 2],
     /// k, 1/k, the coefficient of time and τ/k, for k = 0 … order; τ is the unit of the series.
     pub scale: usize,
@@ -128,8 +127,8 @@ pub(crate) struct Layout {
     pub literals: Vec<f64>,
     /// All bits but the sign.
     pub mask: usize,
-    pub blocks: Vec<Factored>,
-    /// Packed operands a and b, for single trajectories: octet c of coefficient k at (c·stride + k)·8.
+    pub blocks: Vec<BlockFactors>,
+    /// Operands a and b by octets, for single trajectories: octet c of coefficient k at (c·stride + k)·8.
     pub octets: [usize; 2],
     /// Where the newest coefficients are, by row, when equations are evaluated by eights; else empty.
     pub slots: Vec<u32>,
@@ -137,31 +136,31 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The layout for series up to `order`; `packed` adds the octets of a single trajectory.
-    pub(crate) fn new(tape: &Tape, order: usize, packed: bool) -> Layout {
+    /// The layout for series up to `order`; `single`: with the octets of a single trajectory.
+    pub(crate) fn new(tape: &Tape, order: usize, single: bool) -> Layout {
         let r = &tape.recurrence;
         let stride = order + 1;
         let mut length = 0;
-        let tables = if packed { Tables::by_eights(r) } else { Tables::plain(r) };
+        let tables = if single { GroupTables::grouped(r) } else { GroupTables::plain(r) };
         let pairs = tables.pair_room;
-        let mut places = vec![Place::UNKNOWN; r.rows];
+        let mut places = vec![RowPlace::UNKNOWN; r.rows];
         let pitch = if tables.groups.is_empty() { 0 } else { tape.dimension.next_multiple_of(WIDTH) };
         if pitch > 0 {
             for (at, place) in places[..tape.dimension].iter_mut().enumerate() {
-                *place = Place { at: at as u32, step: pitch as u32 };
+                *place = RowPlace { at: at as u32, step: pitch as u32 };
             }
             length = pitch * stride;
         }
         let watched = tape.watched.iter().filter_map(|v| v.row());
-        for row in (0..tape.dimension as Row).chain(watched) {
-            if places[row as usize] == Place::UNKNOWN {
-                places[row as usize] = Place { at: length as u32, step: 1 };
+        for row in (0..tape.dimension as RowIndex).chain(watched) {
+            if places[row as usize] == RowPlace::UNKNOWN {
+                places[row as usize] = RowPlace { at: length as u32, step: 1 };
                 length += stride;
             }
         }
         // Octets of a single trajectory are aligned. Lanes are vectors anyway; series whose distance is not a power of two do
         // not compete for the same lines of the cache.
-        let unit = if packed { WIDTH } else { 1 };
+        let unit = if single { WIDTH } else { 1 };
         let mut region = |elements: usize| {
             length = length.next_multiple_of(unit);
             let at = length;
@@ -169,18 +168,18 @@ impl Layout {
             at
         };
         let octets =
-            if packed { [0; 2].map(|_| region(pairs.div_ceil(WIDTH) * stride * WIDTH)) } else { [0; 2] };
+            if single { [0; 2].map(|_| region(pairs.div_ceil(WIDTH) * stride * WIDTH)) } else { [0; 2] };
         for (p, pair) in r.pairs.iter().enumerate() {
             for (row, octets) in [pair.a, pair.b].into_iter().zip(octets) {
                 let place = &mut places[row as usize];
-                if *place == Place::UNKNOWN {
-                    *place = if packed {
-                        Place {
+                if *place == RowPlace::UNKNOWN {
+                    *place = if single {
+                        RowPlace {
                             at: (octets + lane(tables.pairs[p] as usize, 0, stride)) as u32,
                             step: WIDTH as u32,
                         }
                     } else {
-                        Place { at: region(stride) as u32, step: 1 }
+                        RowPlace { at: region(stride) as u32, step: 1 }
                     };
                 }
             }
@@ -188,23 +187,23 @@ impl Layout {
         let values = tape.rate.iter().chain(&tape.monitored).filter_map(|v| v.row());
         let values = values.chain(r.guarded.iter().map(|h| h.u));
         for row in values.chain(r.edges.iter().filter_map(|e| e.weight.row())) {
-            if places[row as usize] == Place::UNKNOWN {
-                places[row as usize] = Place { at: region(stride) as u32, step: 1 };
+            if places[row as usize] == RowPlace::UNKNOWN {
+                places[row as usize] = RowPlace { at: region(stride) as u32, step: 1 };
             }
         }
-        let spots = region(places.iter().filter(|p| **p == Place::UNKNOWN).count());
-        for (at, place) in (spots as u32..).zip(places.iter_mut().filter(|p| **p == Place::UNKNOWN)) {
-            *place = Place { at, step: 0 };
+        let spots = region(places.iter().filter(|p| **p == RowPlace::UNKNOWN).count());
+        for (at, place) in (spots as u32..).zip(places.iter_mut().filter(|p| **p == RowPlace::UNKNOWN)) {
+            *place = RowPlace { at, step: 0 };
         }
         // A constant that is watched many times (zeros of a matrix) has one place.
-        let mut constants: HashMap<Slot, Place> = HashMap::new();
+        let mut constants: HashMap<Slot, RowPlace> = HashMap::new();
         let watched = tape
             .watched
             .iter()
             .map(|value| match *value {
-                Value::Row(row) => places[row as usize],
-                Value::Constant(slot) => {
-                    *constants.entry(slot).or_insert_with(|| Place { at: region(stride) as u32, step: 1 })
+                TapeValue::Row(row) => places[row as usize],
+                TapeValue::Constant(slot) => {
+                    *constants.entry(slot).or_insert_with(|| RowPlace { at: region(stride) as u32, step: 1 })
                 }
             })
             .collect();
@@ -217,7 +216,8 @@ impl Layout {
         let slots = if tables.groups.is_empty() {
             Vec::new()
         } else {
-            let unknowns: Vec<_> = tape.blocks.iter().map(|b| b.first..b.first + b.size as Row).collect();
+            let unknowns: Vec<_> =
+                tape.blocks.iter().map(|b| b.first..b.first + b.size as RowIndex).collect();
             let (mut slots, room) = grouping::slots(r, &tables.groups, tape.dimension, &unknowns);
             let start = region(room) as u32;
             slots.iter_mut().for_each(|slot| *slot += start);
@@ -232,15 +232,15 @@ impl Layout {
             constants: region(tape.constants.len()),
             edge_weights: region(tables.edge_room),
             pair_weights: region(pairs),
-            near: [0; 2].map(|_| region(pairs)),
+            boundary: [0; 2].map(|_| region(pairs)),
             sums: region(2 * pairs.next_multiple_of(WIDTH)),
             room: pairs.next_multiple_of(WIDTH),
-            begun: [0; 2].map(|_| if tables.groups.is_empty() { 0 } else { region(pairs) }),
+            begun: [0; 2].map(|_| region(pairs)),
             scale: region(SCALES * stride),
             numbers: region(literals.len()),
             literals,
             mask: region(WIDTH),
-            blocks: tape.blocks.iter().map(|b| Factored::new(b, &mut region)).collect(),
+            blocks: tape.blocks.iter().map(|b| BlockFactors::new(b, &mut region)).collect(),
             octets,
             slots,
             tables,
@@ -251,8 +251,8 @@ impl Layout {
     /// The blocks factored without pivoting.
     pub(crate) fn symmetric(&self) -> impl Iterator<Item = &Factors> {
         self.blocks.iter().filter_map(|b| match b {
-            Factored::Symmetric(f) => Some(f),
-            Factored::Pivoted(_) => None,
+            BlockFactors::Symmetric(f) => Some(f),
+            BlockFactors::Pivoted(_) => None,
         })
     }
 
@@ -283,12 +283,13 @@ pub(crate) fn lane(p: usize, k: usize, stride: usize) -> usize {
     (p / WIDTH * stride + k) * WIDTH + p % WIDTH
 }
 
-fn factors(block: &Block, region: &mut impl FnMut(usize) -> usize) -> Factors {
+/// The places of a symmetric block's factors.
+pub(crate) fn factors(block: &CompiledBlock, region: &mut impl FnMut(usize) -> usize) -> Factors {
     let pattern = block.elimination.clone().unwrap_or_else(|| {
         let places: Vec<(u32, u32)> = block.entries.iter().map(|&(i, j, _)| (i, j)).collect();
         Elimination::dense(block.size, &places, &[])
     });
-    let loose = loose(block);
+    let loose = block.without_diagonal();
     Factors {
         loose: (0..block.size).filter(|&i| loose[pattern.order[i] as usize]).collect(),
         lower: region(pattern.columns.len()),
@@ -310,7 +311,7 @@ pub(crate) fn moving(weights: impl Iterator<Item = Weight>, table: &[u32]) -> Ve
 pub(crate) fn weigh<T: Copy>(
     w: &Weight,
     base: T,
-    row: impl Fn(Row) -> T,
+    row: impl Fn(RowIndex) -> T,
     times: impl Fn(T, T) -> T,
     over: impl Fn(T, T) -> T,
 ) -> T {

@@ -9,12 +9,15 @@ mod functions;
 use crate::ir::elimination::Elimination;
 use crate::ir::recurrence::Recurrence;
 use crate::ir::system::{CompileError, LinearBlock, System};
-use crate::ir::tape::{Block, Linear, ONE, Op, Product, Row, Slot, Start, Tape, Value, ZERO};
+use crate::ir::tape::{
+    CompiledBlock, InitialValue, Linear, ONE, Op, Product, RowIndex, Slot, Tape, TapeValue, ZERO,
+};
 use crate::values::Operation;
 use carom_expr::{Constant, Dag, Exponent, Expr, FastMap, Function, Node, Rational};
+use std::mem::{Discriminant, discriminant};
 
 /// A summand: c, c·a or c·a·b.
-enum Term {
+enum Summand {
     Constant(Slot),
     Linear(Linear),
     Product(Product),
@@ -23,14 +26,43 @@ enum Term {
 /// Rows that may be asked for more than once.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Shared {
-    Product(Row, Row),
-    Quotient(Value, Row),
-    Power(Row, Slot),
-    Sqrt(Row),
-    Euler(Row),
-    SinCos(Row),
-    SinhCosh(Row),
-    Weight(Row, i8, i8),
+    Product(RowIndex, RowIndex),
+    Quotient(TapeValue, RowIndex),
+    Power(RowIndex, Slot),
+    Sqrt(RowIndex),
+    Euler(RowIndex),
+    SinCos(RowIndex),
+    SinhCosh(RowIndex),
+    Weight(RowIndex, i8, i8),
+}
+
+/// An operation by the bits of its numbers, which can be hashed.
+#[derive(PartialEq, Eq, Hash)]
+enum ConstantKey {
+    Number(u64),
+    Input(usize),
+    Sum(u64, Box<[(u64, Slot)]>),
+    Product(u64, Box<[(Slot, Discriminant<Exponent>, u64)]>),
+    Power(Slot, Slot),
+    Function(Function, Slot, Slot),
+}
+
+impl ConstantKey {
+    fn of(op: &Operation) -> ConstantKey {
+        match op {
+            Operation::Number(x) => ConstantKey::Number(x.to_bits()),
+            Operation::Input(slot) => ConstantKey::Input(*slot),
+            Operation::Sum(c, terms) => {
+                ConstantKey::Sum(c.to_bits(), terms.iter().map(|(k, slot)| (k.to_bits(), *slot)).collect())
+            }
+            Operation::Product(c, factors) => {
+                let factors = factors.iter().map(|(slot, n)| (*slot, discriminant(n), n.value().to_bits()));
+                ConstantKey::Product(c.to_bits(), factors.collect())
+            }
+            Operation::Power(base, exponent) => ConstantKey::Power(*base, *exponent),
+            Operation::Function(f, x, y) => ConstantKey::Function(*f, *x, *y),
+        }
+    }
 }
 
 /// Blocks up to this size are eliminated densely.
@@ -41,16 +73,16 @@ const LARGE: i64 = 7;
 
 struct Lowering<'d> {
     dag: &'d Dag,
-    values: FastMap<Expr, Value>,
-    shared: FastMap<Shared, Row>,
+    values: FastMap<Expr, TapeValue>,
+    shared: FastMap<Shared, RowIndex>,
     uses: FastMap<Expr, u32>,
     constants: Vec<Operation>,
-    constant_keys: FastMap<String, Slot>,
+    constant_keys: FastMap<ConstantKey, Slot>,
     ops: Vec<Op>,
-    rows: Row,
-    blocks: Vec<Block>,
+    rows: RowIndex,
+    blocks: Vec<CompiledBlock>,
     /// Whole powers uⁿ of large n.
-    powers: Vec<(Row, i64)>,
+    powers: Vec<(RowIndex, i64)>,
 }
 
 fn shape(what: impl Into<String>) -> CompileError {
@@ -75,13 +107,13 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
     };
     for &x in &system.state {
         let row = low.row();
-        low.define(x, Value::Row(row))?;
+        low.define(x, TapeValue::Row(row))?;
     }
     let time = low.row();
-    low.define(system.time, Value::Row(time))?;
+    low.define(system.time, TapeValue::Row(time))?;
     for (i, &p) in system.parameters.iter().enumerate() {
         let slot = low.constant(Operation::Input(i));
-        low.define(p, Value::Constant(slot))?;
+        low.define(p, TapeValue::Constant(slot))?;
     }
     low.count_uses(system);
     for block in &system.blocks {
@@ -89,21 +121,22 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
     }
     low.lower_all(&system.rate)?;
     low.lower_all(&system.watched)?;
-    // Last, and not counted among the uses: what is only noted changes nothing in the rest.
+    // Last, and not counted among the uses: what is only monitored changes nothing in the rest.
     low.lower_all(&system.monitored)?;
     // Every state variable moves by a row, also when its rate is constant or missing.
     let mut rate = Vec::new();
     for i in 0..system.state.len() {
-        let value = system.rate.get(i).map_or(Value::Constant(ZERO), |e| low.values[e]);
+        let value = system.rate.get(i).map_or(TapeValue::Constant(ZERO), |e| low.values[e]);
         rate.push(match value {
-            Value::Constant(slot) => Value::Row(low.dot(slot, vec![], vec![])),
+            TapeValue::Constant(slot) => TapeValue::Row(low.dot(slot, vec![], vec![])),
             row => row,
         });
     }
-    let watched: Vec<Value> = system.watched.iter().map(|e| low.values[e]).collect();
-    let monitored: Vec<Value> = system.monitored.iter().map(|e| low.child(*e)).collect::<Result<_, _>>()?;
-    let unknowns = low.blocks.iter().flat_map(|b| b.first..b.first + b.size as Row).map(Value::Row);
-    let moving: Vec<Value> = rate.iter().chain(&watched).copied().chain(unknowns).collect();
+    let watched: Vec<TapeValue> = system.watched.iter().map(|e| low.values[e]).collect();
+    let monitored: Vec<TapeValue> =
+        system.monitored.iter().map(|e| low.child(*e)).collect::<Result<_, _>>()?;
+    let unknowns = low.blocks.iter().flat_map(|b| b.first..b.first + b.size as RowIndex).map(TapeValue::Row);
+    let moving: Vec<TapeValue> = rate.iter().chain(&watched).copied().chain(unknowns).collect();
     let middle = low.needed(&moving);
     let last = low.needed(&watched);
     Ok(Tape {
@@ -120,17 +153,17 @@ pub(crate) fn lower(dag: &Dag, system: &System) -> Result<Tape, CompileError> {
         monitored,
         powers: low.powers,
         recurrence: Recurrence::default(),
-        codes: std::sync::Mutex::default(),
+        attachment: std::sync::OnceLock::new(),
     })
 }
 
 impl Lowering<'_> {
-    fn row(&mut self) -> Row {
+    fn row(&mut self) -> RowIndex {
         self.rows += 1;
         self.rows - 1
     }
 
-    fn define(&mut self, symbol: Expr, value: Value) -> Result<(), CompileError> {
+    fn define(&mut self, symbol: Expr, value: TapeValue) -> Result<(), CompileError> {
         let Some(s) = self.dag.as_symbol(symbol) else {
             return Err(shape("inputs and unknowns are symbols"));
         };
@@ -188,9 +221,9 @@ impl Lowering<'_> {
             }
         }
         let first = self.rows;
-        self.rows += n as Row;
+        self.rows += n as RowIndex;
         for (i, &unknown) in block.unknowns.iter().enumerate() {
-            self.define(unknown, Value::Row(first + i as Row))?;
+            self.define(unknown, TapeValue::Row(first + i as RowIndex))?;
         }
         let mut names = block.names.clone();
         names.resize(n, String::new());
@@ -205,7 +238,7 @@ impl Lowering<'_> {
                 .then(|| Elimination::dense(n, &places, &augmentation_rows))
         };
         let elimination = sparse.or_else(dense);
-        self.blocks.push(Block {
+        self.blocks.push(CompiledBlock {
             size: n,
             entries: compiled,
             symmetric,
@@ -233,7 +266,7 @@ impl Lowering<'_> {
         self.uses.get(&e) == Some(&1) && matches!(self.dag.node(e), Node::Product(..))
     }
 
-    fn lower_node(&mut self, e: Expr) -> Result<Value, CompileError> {
+    fn lower_node(&mut self, e: Expr) -> Result<TapeValue, CompileError> {
         let dag = self.dag;
         Ok(match dag.node(e) {
             Node::Number(r) => self.number(r.to_f64()),
@@ -262,7 +295,7 @@ impl Lowering<'_> {
     }
 
     /// The value of a child; a product that was held back for fusion is computed now.
-    fn child(&mut self, e: Expr) -> Result<Value, CompileError> {
+    fn child(&mut self, e: Expr) -> Result<TapeValue, CompileError> {
         if let Some(&value) = self.values.get(&e) {
             return Ok(value);
         }
@@ -273,8 +306,8 @@ impl Lowering<'_> {
 
     // ---- constants ---------------------------------------------------------------------------------------
 
-    fn number(&mut self, x: f64) -> Value {
-        Value::Constant(self.constant(Operation::Number(x)))
+    fn number(&mut self, x: f64) -> TapeValue {
+        TapeValue::Constant(self.constant(Operation::Number(x)))
     }
 
     fn constant(&mut self, op: Operation) -> Slot {
@@ -288,8 +321,7 @@ impl Lowering<'_> {
             },
             _ => {}
         }
-        // The text form is exact (shortest round-trip) and hashes where floats do not.
-        let key = format!("{op:?}");
+        let key = ConstantKey::of(&op);
         if let Some(&slot) = self.constant_keys.get(&key) {
             return slot;
         }
@@ -301,7 +333,7 @@ impl Lowering<'_> {
 
     // ---- sums and products -------------------------------------------------------------------------------
 
-    fn sum(&mut self, constant: f64, terms: &[(Rational, Expr)]) -> Result<Value, CompileError> {
+    fn sum(&mut self, constant: f64, terms: &[(Rational, Expr)]) -> Result<TapeValue, CompileError> {
         let mut constants: Vec<(f64, Slot)> = Vec::new();
         let mut linear = Vec::new();
         let mut products = Vec::new();
@@ -319,9 +351,9 @@ impl Lowering<'_> {
                 (None, _) => unreachable!("children come first"),
             };
             match term {
-                Term::Constant(slot) => constants.push((1.0, slot)),
-                Term::Linear(l) => linear.push(l),
-                Term::Product(p) => products.push(p),
+                Summand::Constant(slot) => constants.push((1.0, slot)),
+                Summand::Linear(l) => linear.push(l),
+                Summand::Product(p) => products.push(p),
             }
         }
         let constant = if constants.is_empty() {
@@ -330,47 +362,47 @@ impl Lowering<'_> {
             self.constant(Operation::Sum(constant, constants.into()))
         };
         if linear.is_empty() && products.is_empty() {
-            return Ok(Value::Constant(constant));
+            return Ok(TapeValue::Constant(constant));
         }
-        Ok(Value::Row(self.dot(constant, linear, products)))
+        Ok(TapeValue::Row(self.dot(constant, linear, products)))
     }
 
-    fn dot(&mut self, constant: Slot, linear: Vec<Linear>, products: Vec<Product>) -> Row {
+    fn dot(&mut self, constant: Slot, linear: Vec<Linear>, products: Vec<Product>) -> RowIndex {
         let out = self.row();
         self.ops.push(Op::Dot { out, constant, linear: linear.into(), products: products.into() });
         out
     }
 
-    fn scaled(&mut self, c: Rational, value: Value) -> Term {
+    fn scaled(&mut self, c: Rational, value: TapeValue) -> Summand {
         match value {
-            Value::Constant(slot) => Term::Constant(
+            TapeValue::Constant(slot) => Summand::Constant(
                 self.constant(Operation::Product(c.to_f64(), Box::new([(slot, Exponent::Whole(1))]))),
             ),
-            Value::Row(a) => {
-                Term::Linear(Linear { coefficient: self.constant(Operation::Number(c.to_f64())), a })
+            TapeValue::Row(a) => {
+                Summand::Linear(Linear { coefficient: self.constant(Operation::Number(c.to_f64())), a })
             }
         }
     }
 
-    fn materialise(&mut self, term: Term) -> Value {
+    fn materialise(&mut self, term: Summand) -> TapeValue {
         match term {
-            Term::Constant(slot) => Value::Constant(slot),
-            Term::Linear(Linear { coefficient: ONE, a }) => Value::Row(a),
-            Term::Linear(l) => Value::Row(self.dot(ZERO, vec![l], vec![])),
-            Term::Product(Product { coefficient: ONE, a, b }) => Value::Row(self.multiply(a, b)),
-            Term::Product(p) => Value::Row(self.dot(ZERO, vec![], vec![p])),
+            Summand::Constant(slot) => TapeValue::Constant(slot),
+            Summand::Linear(Linear { coefficient: ONE, a }) => TapeValue::Row(a),
+            Summand::Linear(l) => TapeValue::Row(self.dot(ZERO, vec![l], vec![])),
+            Summand::Product(Product { coefficient: ONE, a, b }) => TapeValue::Row(self.multiply(a, b)),
+            Summand::Product(p) => TapeValue::Row(self.dot(ZERO, vec![], vec![p])),
         }
     }
 
     /// c·Π baseᵉ as a term: constants in front, the last multiplication left to the consumer.
-    fn product(&mut self, c: Rational, factors: &[(Expr, Rational)]) -> Result<Term, CompileError> {
+    fn product(&mut self, c: Rational, factors: &[(Expr, Rational)]) -> Result<Summand, CompileError> {
         let mut constant = Vec::new();
-        let mut above: Vec<Row> = Vec::new();
-        let mut below: Vec<Row> = Vec::new();
+        let mut above: Vec<RowIndex> = Vec::new();
+        let mut below: Vec<RowIndex> = Vec::new();
         for &(base, exponent) in factors {
             match self.child(base)? {
-                Value::Constant(slot) => constant.push((slot, Exponent::of(exponent))),
-                Value::Row(row) => match exponent.to_integer() {
+                TapeValue::Constant(slot) => constant.push((slot, Exponent::of(exponent))),
+                TapeValue::Row(row) => match exponent.to_integer() {
                     Some(n) if n > 0 => self.whole_power(row, n, &mut above),
                     Some(-1) => below.push(row),
                     _ if exponent == Rational::HALF => above.push(self.sqrt(row)),
@@ -385,19 +417,19 @@ impl Lowering<'_> {
         above.sort_unstable();
         below.sort_unstable();
         if let Some(denominator) = self.multiply_all(&below) {
-            let numerator = self.multiply_all(&above).map_or(Value::Constant(ONE), Value::Row);
+            let numerator = self.multiply_all(&above).map_or(TapeValue::Constant(ONE), TapeValue::Row);
             let a = self.quotient(numerator, denominator);
-            return Ok(Term::Linear(Linear { coefficient, a }));
+            return Ok(Summand::Linear(Linear { coefficient, a }));
         }
-        let Some((&b, rest)) = above.split_last() else { return Ok(Term::Constant(coefficient)) };
+        let Some((&b, rest)) = above.split_last() else { return Ok(Summand::Constant(coefficient)) };
         Ok(match self.multiply_all(rest) {
-            None => Term::Linear(Linear { coefficient, a: b }),
-            Some(a) => Term::Product(Product { coefficient, a, b }),
+            None => Summand::Linear(Linear { coefficient, a: b }),
+            Some(a) => Summand::Product(Product { coefficient, a, b }),
         })
     }
 
     /// Rows whose product is uⁿ, by repeated squaring.
-    fn whole_power(&mut self, u: Row, n: i64, factors: &mut Vec<Row>) {
+    fn whole_power(&mut self, u: RowIndex, n: i64, factors: &mut Vec<RowIndex>) {
         if n >= LARGE {
             self.powers.push((u, n));
         }
@@ -414,12 +446,12 @@ impl Lowering<'_> {
         }
     }
 
-    fn multiply_all(&mut self, rows: &[Row]) -> Option<Row> {
+    fn multiply_all(&mut self, rows: &[RowIndex]) -> Option<RowIndex> {
         let (&first, rest) = rows.split_first()?;
         Some(rest.iter().fold(first, |product, &row| self.multiply(product, row)))
     }
 
-    fn shared(&mut self, key: Shared, op: impl FnOnce(&mut Self, Row) -> Op) -> Row {
+    fn shared(&mut self, key: Shared, op: impl FnOnce(&mut Self, RowIndex) -> Op) -> RowIndex {
         if let Some(&row) = self.shared.get(&key) {
             return row;
         }
@@ -430,7 +462,7 @@ impl Lowering<'_> {
         out
     }
 
-    fn multiply(&mut self, a: Row, b: Row) -> Row {
+    fn multiply(&mut self, a: RowIndex, b: RowIndex) -> RowIndex {
         let (a, b) = (a.min(b), a.max(b));
         self.shared(Shared::Product(a, b), |_, out| Op::Dot {
             out,
@@ -440,25 +472,25 @@ impl Lowering<'_> {
         })
     }
 
-    fn quotient(&mut self, a: Value, b: Row) -> Row {
+    fn quotient(&mut self, a: TapeValue, b: RowIndex) -> RowIndex {
         self.shared(Shared::Quotient(a, b), |_, out| Op::Divide { out, a, b })
     }
 
-    fn sqrt(&mut self, u: Row) -> Row {
+    fn sqrt(&mut self, u: RowIndex) -> RowIndex {
         self.shared(Shared::Sqrt(u), |_, out| Op::Sqrt { out, u })
     }
 
-    fn constant_power(&mut self, u: Row, exponent: Slot) -> Row {
+    fn constant_power(&mut self, u: RowIndex, exponent: Slot) -> RowIndex {
         let du = self.euler(u);
         self.pair(Shared::Power(u, exponent), |out, dr| Op::Power { out, u, du, dr, exponent })
     }
 
-    fn euler(&mut self, u: Row) -> Row {
+    fn euler(&mut self, u: RowIndex) -> RowIndex {
         self.shared(Shared::Euler(u), |_, out| Op::Euler { out, u })
     }
 
     /// constant + sign·u²
-    fn weight(&mut self, u: Row, constant: i8, sign: i8) -> Row {
+    fn weight(&mut self, u: RowIndex, constant: i8, sign: i8) -> RowIndex {
         let c = self.constant(Operation::Number(f64::from(constant)));
         let coefficient = self.constant(Operation::Number(f64::from(sign)));
         self.shared(Shared::Weight(u, constant, sign), |_, out| Op::Dot {
@@ -471,40 +503,40 @@ impl Lowering<'_> {
 
     // ---- powers and functions ----------------------------------------------------------------------------
 
-    fn power(&mut self, base: Value, exponent: Value) -> Value {
+    fn power(&mut self, base: TapeValue, exponent: TapeValue) -> TapeValue {
         match (base, exponent) {
-            (Value::Constant(b), Value::Constant(n)) => {
-                Value::Constant(self.constant(Operation::Power(b, n)))
+            (TapeValue::Constant(b), TapeValue::Constant(n)) => {
+                TapeValue::Constant(self.constant(Operation::Power(b, n)))
             }
-            (Value::Row(u), Value::Constant(n)) => Value::Row(self.constant_power(u, n)),
+            (TapeValue::Row(u), TapeValue::Constant(n)) => TapeValue::Row(self.constant_power(u, n)),
             // b^n = exp(n log b); the value of order 0 is taken from the power itself.
-            (base, Value::Row(n)) => {
+            (base, TapeValue::Row(n)) => {
                 let exponent = match base {
-                    Value::Constant(b) => {
+                    TapeValue::Constant(b) => {
                         let coefficient = self.constant(Operation::Function(Function::Log, b, b));
                         self.dot(ZERO, vec![Linear { coefficient, a: n }], vec![])
                     }
-                    Value::Row(b) => {
+                    TapeValue::Row(b) => {
                         let log = self.logarithm(b);
                         self.multiply(n, log)
                     }
                 };
                 let du = self.euler(exponent);
                 let out = self.row();
-                self.ops.push(Op::Exp { du, out, start: Start::Power(base, Value::Row(n)) });
-                Value::Row(out)
+                self.ops.push(Op::Exp { du, out, start: InitialValue::Power(base, TapeValue::Row(n)) });
+                TapeValue::Row(out)
             }
         }
     }
 
-    fn logarithm(&mut self, u: Row) -> Row {
+    fn logarithm(&mut self, u: RowIndex) -> RowIndex {
         let du = self.euler(u);
-        self.integrate(du, u, Start::Function(Function::Log, u))
+        self.integrate(du, u, InitialValue::Function(Function::Log, u))
     }
 
     /// The row r with Dr = numerator / weight.
-    fn integrate(&mut self, numerator: Row, weight: Row, start: Start) -> Row {
-        let d = self.quotient(Value::Row(numerator), weight);
+    fn integrate(&mut self, numerator: RowIndex, weight: RowIndex, start: InitialValue) -> RowIndex {
+        let d = self.quotient(TapeValue::Row(numerator), weight);
         let out = self.row();
         self.ops.push(Op::Integrate { out, d, start });
         out
@@ -513,10 +545,10 @@ impl Lowering<'_> {
     // ---- instruction lists -------------------------------------------------------------------------------
 
     /// Positions of the instructions that the given values depend on.
-    fn needed(&self, values: &[Value]) -> Vec<u32> {
+    fn needed(&self, values: &[TapeValue]) -> Vec<u32> {
         let mut wanted = vec![false; self.rows as usize];
         for value in values {
-            if let Value::Row(row) = value {
+            if let TapeValue::Row(row) = value {
                 wanted[*row as usize] = true;
             }
         }

@@ -8,34 +8,34 @@
 //!
 //! (without pairs the scale applies to the edges). The sums C_p use coefficients below k only. They are taken apart once
 //! more: the two terms with the newest coefficient, a_{k−1} b_1 and a_1 b_{k−1}, become multiply–adds with the weights
-//! w b_1 and w a_1 ("near" terms; the one term of a square has the weight 2 w a_1), so that the long sums over what remains
-//! ("far" sums, 1 < j < k − 1) are ready one order ahead and never wait for the newest coefficient. Far sums run from the
+//! w b_1 and w a_1 (boundary terms; the one term of a square has the weight 2 w a_1), so that the long sums over what remains
+//! (interior sums, 1 < j < k − 1) are ready one order ahead and never wait for the newest coefficient. Interior sums run from the
 //! middle outwards, lower and upper half apart:
 //!
 //! ```text
-//! low = Σ a_j b_{k−j},  high = Σ a_{k−j} b_j,  j = ⌊(k−1)/2⌋ … 2;      far = (low + high) [+ a_{k/2} b_{k/2}, k even]
-//! w C = ((w far) + (w b_1) a_{k−1}) + (w a_1) b_{k−1}
+//! low = Σ a_j b_{k−j},  high = Σ a_{k−j} b_j,  j = ⌊(k−1)/2⌋ … 2;      interior = (low + high) [+ a_{k/2} b_{k/2}, k even]
+//! w C = ((w interior) + (w b_1) a_{k−1}) + (w a_1) b_{k−1}
 //! ```
 //!
 //! This order of operations is binding for every evaluator: machine code, interpreter and lanes give the same bits.
 
 use crate::ir::grouping;
-use crate::ir::tape::{ONE, Op, Row, Slot, Tape, Value};
-use crate::step::step_guard::{GuardKind, GuardedFunction};
+use crate::ir::guard::{GuardKind, GuardedFunction};
+use crate::ir::tape::{ONE, Op, RowIndex, Slot, Tape, TapeValue};
 use crate::values::Operation;
 use carom_expr::FastMap;
 use std::ops::Range;
 
 /// No row: the factor 1.
-pub(crate) const NONE: Row = Row::MAX;
+pub(crate) const NONE: RowIndex = RowIndex::MAX;
 
 /// factor · constant · times₀ / over₀
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Weight {
     pub factor: f64,
     pub constant: Slot,
-    pub times: Row,
-    pub over: Row,
+    pub times: RowIndex,
+    pub over: RowIndex,
 }
 
 impl Weight {
@@ -50,7 +50,7 @@ impl Weight {
     }
 
     /// The row whose order 0 it is, if it is nothing else.
-    pub(crate) fn row(&self) -> Option<Row> {
+    pub(crate) fn row(&self) -> Option<RowIndex> {
         let plain = self.factor == 1.0 && self.constant == ONE && self.times != NONE && self.over == NONE;
         plain.then_some(self.times)
     }
@@ -59,8 +59,8 @@ impl Weight {
 /// Σ_{0<j<k} a_j b_{k−j}, times a weight.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Pair {
-    pub a: Row,
-    pub b: Row,
+    pub a: RowIndex,
+    pub b: RowIndex,
     pub weight: Weight,
 }
 
@@ -73,13 +73,13 @@ impl Pair {
 /// weight · source_k
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Edge {
-    pub source: Row,
+    pub source: RowIndex,
     pub weight: Weight,
 }
 
 /// s(k)
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Scale {
+pub(crate) enum OrderScale {
     One,
     Order,
     Inverse,
@@ -87,20 +87,20 @@ pub(crate) enum Scale {
 
 /// r_k = s(k) Σ of these pairs + Σ of these edges; without pairs the scale is that of the edges.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Equation {
-    pub out: Row,
-    pub scale: Scale,
+pub(crate) struct OrderEquation {
+    pub out: RowIndex,
+    pub scale: OrderScale,
     pub pairs: Range<usize>,
     pub edges: Range<usize>,
 }
 
 /// What is done per order, in sequence.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Stage {
+pub(crate) enum OrderStage {
     /// These equations.
     Equations(Range<usize>),
     /// Rows `right_side ..` hold the right side; the unknowns are written to `unknowns ..`.
-    Solve { block: u32, right_side: Row, unknowns: Row },
+    Solve { block: u32, right_side: RowIndex, unknowns: RowIndex },
 }
 
 /// The recurrence of a tape. Lists start with what the last order needs.
@@ -108,8 +108,8 @@ pub(crate) enum Stage {
 pub(crate) struct Recurrence {
     pub pairs: Vec<Pair>,
     pub edges: Vec<Edge>,
-    pub equations: Vec<Equation>,
-    pub stages: Vec<Stage>,
+    pub equations: Vec<OrderEquation>,
+    pub stages: Vec<OrderStage>,
     /// Equations that differ only in their rows; empty for short recurrences.
     pub classes: Vec<Range<usize>>,
     /// How many stages, and pairs, the last order needs.
@@ -120,7 +120,7 @@ pub(crate) struct Recurrence {
     /// What can hide from its own series.
     pub guarded: Vec<GuardedFunction>,
     /// Which row each Euler derivative belongs to.
-    euler: FastMap<Row, Row>,
+    euler: FastMap<RowIndex, RowIndex>,
 }
 
 impl Recurrence {
@@ -139,15 +139,15 @@ impl Recurrence {
         r.last_stages = r.stages.len();
         r.last_pairs = r.pairs.len();
         // What only the middle orders need begins a stage of its own.
-        r.stages.push(Stage::Equations(r.equations.len()..r.equations.len()));
+        r.stages.push(OrderStage::Equations(r.equations.len()..r.equations.len()));
         for &i in tape.middle.iter().filter(|&&i| !in_last[i as usize]) {
             r.op(tape, &tape.ops[i as usize]);
         }
-        r.stages.retain(|s| !matches!(s, Stage::Equations(none) if none.is_empty()));
+        r.stages.retain(|s| !matches!(s, OrderStage::Equations(none) if none.is_empty()));
         for &(u, n) in &tape.powers {
             // Powers are made by squaring; where there is no square, no series is wanted.
             if r.pairs.iter().any(|p| p.a == u && p.is_square()) {
-                r.hide(u, GuardKind::Power(n as f64));
+                r.guard(u, GuardKind::Power(n as f64));
             }
         }
         let (last, middle) = r.pairs.split_at_mut(r.last_pairs);
@@ -165,18 +165,19 @@ impl Recurrence {
         depth[..tape.dimension].fill(1);
         for stage in &self.stages {
             match stage {
-                Stage::Equations(equations) => {
+                OrderStage::Equations(equations) => {
                     for e in &self.equations[equations.clone()] {
                         let edges = &mut self.edges[e.edges.clone()];
                         edges.sort_by_key(|e| depth[e.source as usize]);
                         // Each term waits for the one before it and for its source.
                         let sum = edges.iter().fold(0, |at, e| at.max(depth[e.source as usize]) + 1);
-                        depth[e.out as usize] = sum + u32::from(e.pairs.is_empty() && e.scale != Scale::One);
+                        depth[e.out as usize] =
+                            sum + u32::from(e.pairs.is_empty() && e.scale != OrderScale::One);
                     }
                 }
-                &Stage::Solve { block, right_side, unknowns } => {
+                &OrderStage::Solve { block, right_side, unknowns } => {
                     let n = tape.blocks[block as usize].size;
-                    let rows = |first: Row| first as usize..first as usize + n;
+                    let rows = |first: RowIndex| first as usize..first as usize + n;
                     let right = depth[rows(right_side)].iter().copied().max().unwrap_or(0);
                     depth[rows(unknowns)].fill(right + 4 * n as u32);
                 }
@@ -184,25 +185,29 @@ impl Recurrence {
         }
     }
 
-    fn equation(&mut self, out: Row, scale: Scale, pairs: &[Pair], edges: &[Edge]) {
+    fn equation(&mut self, out: RowIndex, scale: OrderScale, pairs: &[Pair], edges: &[Edge]) {
         let first = (self.pairs.len(), self.edges.len());
         self.pairs.extend(pairs);
         self.edges.extend(edges);
         let (pairs, edges) = (first.0..self.pairs.len(), first.1..self.edges.len());
         let number = self.equations.len();
-        self.equations.push(Equation { out, scale, pairs, edges });
+        self.equations.push(OrderEquation { out, scale, pairs, edges });
         match self.stages.last_mut() {
-            Some(Stage::Equations(equations)) => equations.end = number + 1,
-            _ => self.stages.push(Stage::Equations(number..number + 1)),
+            Some(OrderStage::Equations(equations)) => equations.end = number + 1,
+            _ => self.stages.push(OrderStage::Equations(number..number + 1)),
         }
     }
 
     fn op(&mut self, tape: &Tape, op: &Op) {
-        let weight =
-            |factor: f64, constant: Slot, times: Row, over: Row| Weight { factor, constant, times, over };
+        let weight = |factor: f64, constant: Slot, times: RowIndex, over: RowIndex| Weight {
+            factor,
+            constant,
+            times,
+            over,
+        };
         let plain = |factor: f64| weight(factor, ONE, NONE, NONE);
-        let pair = |a: Row, b: Row, weight: Weight| Pair { a, b, weight };
-        let edge = |source: Row, weight: Weight| Edge { source, weight };
+        let pair = |a: RowIndex, b: RowIndex, weight: Weight| Pair { a, b, weight };
+        let edge = |source: RowIndex, weight: Weight| Edge { source, weight };
         match op {
             Op::Dot { out, linear, products, .. } => {
                 let mut pairs = Vec::new();
@@ -220,71 +225,76 @@ impl Recurrence {
                         edges.push(edge(p.b, weight(1.0, c, p.a, NONE)));
                     }
                 }
-                self.equation(*out, Scale::One, &pairs, &edges);
+                self.equation(*out, OrderScale::One, &pairs, &edges);
             }
             Op::Divide { out, a, b } => {
                 let mut edges = vec![edge(*b, weight(-1.0, ONE, *out, *b))];
-                if let Value::Row(a) = a {
+                if let TapeValue::Row(a) = a {
                     edges.insert(0, edge(*a, weight(1.0, ONE, NONE, *b)));
                 }
-                self.equation(*out, Scale::One, &[pair(*b, *out, weight(-1.0, ONE, NONE, *b))], &edges);
+                self.equation(*out, OrderScale::One, &[pair(*b, *out, weight(-1.0, ONE, NONE, *b))], &edges);
             }
-            Op::Euler { out, u } => self.equation(*out, Scale::Order, &[], &[edge(*u, plain(1.0))]),
+            Op::Euler { out, u } => self.equation(*out, OrderScale::Order, &[], &[edge(*u, plain(1.0))]),
             Op::SinCos { du, sin, cos, .. } => {
                 self.derived(*sin, *du, *cos, 1.0);
                 self.derived(*cos, *du, *sin, -1.0);
             }
             Op::SinhCosh { du, sinh, cosh, .. } => {
-                self.hide(self.euler[du], GuardKind::Hyperbolic);
+                self.guard(self.euler[du], GuardKind::Hyperbolic);
                 self.derived(*sinh, *du, *cosh, 1.0);
                 self.derived(*cosh, *du, *sinh, 1.0);
             }
             Op::Exp { du, out, .. } => {
-                self.hide(self.euler[du], GuardKind::Exponential);
+                self.guard(self.euler[du], GuardKind::Exponential);
                 self.derived(*out, *du, *out, 1.0);
             }
             Op::Tan { du, tan, weight: w, hyperbolic, .. } => {
                 if *hyperbolic {
-                    self.hide(self.euler[du], GuardKind::Tangent);
+                    self.guard(self.euler[du], GuardKind::Tangent);
                 }
                 self.derived(*tan, *du, *w, 1.0);
                 let sign = if *hyperbolic { -1.0 } else { 1.0 };
                 let edges = [edge(*tan, weight(2.0 * sign, ONE, *tan, NONE))];
-                self.equation(*w, Scale::One, &[pair(*tan, *tan, plain(sign))], &edges);
+                self.equation(*w, OrderScale::One, &[pair(*tan, *tan, plain(sign))], &edges);
             }
             Op::Sqrt { out, u } => {
                 let pairs = [pair(*out, *out, weight(-0.5, ONE, NONE, *out))];
-                self.equation(*out, Scale::One, &pairs, &[edge(*u, weight(0.5, ONE, NONE, *out))]);
+                self.equation(*out, OrderScale::One, &pairs, &[edge(*u, weight(0.5, ONE, NONE, *out))]);
             }
             Op::Power { out, u, du, dr, exponent } => {
                 match tape.constants[*exponent as usize] {
-                    Operation::Number(n) => self.hide(*u, GuardKind::power(n)),
-                    _ => self.hide(*u, GuardKind::Constant(*exponent)),
+                    Operation::Number(n) => self.guard(*u, GuardKind::power(n)),
+                    _ => self.guard(*u, GuardKind::Constant(*exponent)),
                 }
                 // k u_0 r_k = α Σ (Du)_j r_{k−j} − Σ_{j<k} u_j (Dr)_{k−j}
                 let pairs = [
                     pair(*du, *out, weight(1.0, *exponent, NONE, *u)),
                     pair(*u, *dr, weight(-1.0, ONE, NONE, *u)),
                 ];
-                self.equation(*out, Scale::Inverse, &pairs, &[edge(*u, weight(1.0, *exponent, *out, *u))]);
-                self.equation(*dr, Scale::Order, &[], &[edge(*out, plain(1.0))]);
+                self.equation(
+                    *out,
+                    OrderScale::Inverse,
+                    &pairs,
+                    &[edge(*u, weight(1.0, *exponent, *out, *u))],
+                );
+                self.equation(*dr, OrderScale::Order, &[], &[edge(*out, plain(1.0))]);
             }
             Op::Integrate { out, d, .. } => {
-                self.equation(*out, Scale::Inverse, &[], &[edge(*d, plain(1.0))]);
+                self.equation(*out, OrderScale::Inverse, &[], &[edge(*d, plain(1.0))]);
             }
             Op::Solve { block: index } => {
                 let block = &tape.blocks[*index as usize];
-                let right_side = self.rows as Row;
+                let right_side = self.rows as RowIndex;
                 self.rows += block.size;
                 // t_i = b_i − Σ_l M_il x_l without the terms in x_k
                 let mut terms: Vec<(Vec<Pair>, Vec<Edge>)> = vec![(vec![], vec![]); block.size];
                 for (i, value) in block.right_side.iter().enumerate() {
-                    if let Value::Row(row) = value {
+                    if let TapeValue::Row(row) = value {
                         terms[i].1.push(edge(*row, plain(1.0)));
                     }
                 }
                 for &(i, j, value) in &block.entries {
-                    let Value::Row(m) = value else { continue };
+                    let TapeValue::Row(m) = value else { continue };
                     let mut add = |i: u32, j: u32| {
                         let x = block.first + j;
                         terms[i as usize].0.push(pair(m, x, plain(-1.0)));
@@ -296,14 +306,14 @@ impl Recurrence {
                     }
                 }
                 for (i, (pairs, edges)) in terms.iter().enumerate() {
-                    self.equation(right_side + i as Row, Scale::One, pairs, edges);
+                    self.equation(right_side + i as RowIndex, OrderScale::One, pairs, edges);
                 }
-                self.stages.push(Stage::Solve { block: *index, right_side, unknowns: block.first });
+                self.stages.push(OrderStage::Solve { block: *index, right_side, unknowns: block.first });
             }
         }
     }
 
-    fn hide(&mut self, u: Row, kind: GuardKind) {
+    fn guard(&mut self, u: RowIndex, kind: GuardKind) {
         let guarded = GuardedFunction { u, kind };
         if !self.guarded.contains(&guarded) {
             self.guarded.push(guarded);
@@ -311,11 +321,11 @@ impl Recurrence {
     }
 
     /// k r_k = sign Σ_{j≥1} (Du)_j f_{k−j}, where (Du)_k f_0 / k = u_k f_0.
-    fn derived(&mut self, out: Row, du: Row, f: Row, sign: f64) {
-        let weight = |times: Row| Weight { factor: sign, constant: ONE, times, over: NONE };
+    fn derived(&mut self, out: RowIndex, du: RowIndex, f: RowIndex, sign: f64) {
+        let weight = |times: RowIndex| Weight { factor: sign, constant: ONE, times, over: NONE };
         let pairs = [Pair { a: du, b: f, weight: weight(NONE) }];
         let edges = [Edge { source: self.euler[&du], weight: weight(f) }];
-        self.equation(out, Scale::Inverse, &pairs, &edges);
+        self.equation(out, OrderScale::Inverse, &pairs, &edges);
     }
 }
 
@@ -323,7 +333,7 @@ impl Recurrence {
 /// because the order of the operands decides how a sum is rounded.
 fn orient(pairs: &mut [Pair]) {
     // Pairs not yet matched, by operand, earliest last.
-    let mut waiting: FastMap<Row, Vec<usize>> = FastMap::default();
+    let mut waiting: FastMap<RowIndex, Vec<usize>> = FastMap::default();
     for (i, pair) in pairs.iter().enumerate().rev() {
         waiting.entry(pair.a).or_default().push(i);
         if pair.b != pair.a {

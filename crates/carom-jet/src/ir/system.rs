@@ -14,7 +14,7 @@ use std::fmt;
 pub struct System {
     /// The symbol of time.
     pub time: Expr,
-    /// Symbols that are constant during a leg: model parameters, coefficients of table inputs, signs of piecewise functions.
+    /// Symbols that are constant along a trajectory, or a part of it: numbers, coefficients of splines, signs of piecewise functions.
     pub parameters: Vec<Expr>,
     /// Symbols of the state x.
     pub state: Vec<Expr>,
@@ -22,14 +22,14 @@ pub struct System {
     pub rate: Vec<Expr>,
     /// Linear systems whose unknowns may be used in later blocks, in `rate` and in `watched`.
     pub blocks: Vec<LinearBlock>,
-    /// Functions whose values and series are wanted: gaps, events, outputs, forces.
+    /// Functions whose values and series are wanted: what events are roots of, and results.
     pub watched: Vec<Expr>,
-    /// Functions whose values alone are wanted, at the state: energies, sizes. They cost nothing in higher orders.
+    /// Functions whose values alone are wanted, at the state: invariants, sizes of sums. They cost nothing in higher orders.
     pub monitored: Vec<Expr>,
 }
 
 /// `matrix · unknowns = right_side`, square; of size 0 it only carries definitions. Symmetric matrices are recognised by equal handles; order unknowns so
-/// that a positive definite part comes first (accelerations, then multipliers).
+/// that a positive definite part comes first (of [[W, Aᵀ], [A, 0]] the unknowns of W).
 #[derive(Clone, Debug)]
 pub struct LinearBlock {
     /// Symbols that stand for the solution.

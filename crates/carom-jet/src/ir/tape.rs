@@ -16,18 +16,17 @@
 //! Solve      M_0 x_k = b_k − Σ_{j≥1} M_j x_{k−j}
 //! ```
 
-use crate::emit::Target;
 use crate::ir::elimination::Elimination;
 use crate::ir::lower::lower;
-use crate::ir::recurrence::{Pair, Recurrence, Stage};
+use crate::ir::recurrence::{OrderStage, Pair, Recurrence};
 use crate::ir::system::{CompileError, System};
-use crate::simd::{Code, Level};
 use crate::values::Operation;
 use carom_expr::{Dag, Function};
-use std::sync::{Arc, Mutex};
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
 
 /// Index of a row.
-pub(crate) type Row = u32;
+pub(crate) type RowIndex = u32;
 /// Index of a constant.
 pub(crate) type Slot = u32;
 
@@ -37,17 +36,17 @@ pub(crate) const ONE: Slot = 1;
 
 /// A constant (in time) or a row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(crate) enum Value {
+pub(crate) enum TapeValue {
     Constant(Slot),
-    Row(Row),
+    Row(RowIndex),
 }
 
-impl Value {
+impl TapeValue {
     /// The row, if it moves.
-    pub(crate) fn row(self) -> Option<Row> {
+    pub(crate) fn row(self) -> Option<RowIndex> {
         match self {
-            Value::Row(row) => Some(row),
-            Value::Constant(_) => None,
+            TapeValue::Row(row) => Some(row),
+            TapeValue::Constant(_) => None,
         }
     }
 }
@@ -56,57 +55,66 @@ impl Value {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct Linear {
     pub coefficient: Slot,
-    pub a: Row,
+    pub a: RowIndex,
 }
 
 /// c·a·b
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct Product {
     pub coefficient: Slot,
-    pub a: Row,
-    pub b: Row,
+    pub a: RowIndex,
+    pub b: RowIndex,
 }
 
 /// How the coefficient of order 0 of an `Exp` or `Integrate` row is found.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Start {
+pub(crate) enum InitialValue {
     /// f(a)
-    Function(Function, Row),
+    Function(Function, RowIndex),
     /// f(a, b)
-    Function2(Function, Value, Value),
+    Function2(Function, TapeValue, TapeValue),
     /// a^b
-    Power(Value, Value),
+    Power(TapeValue, TapeValue),
 }
 
 /// One instruction; rules in the module header.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Op {
-    Dot { out: Row, constant: Slot, linear: Box<[Linear]>, products: Box<[Product]> },
-    Divide { out: Row, a: Value, b: Row },
-    Euler { out: Row, u: Row },
-    SinCos { u: Row, du: Row, sin: Row, cos: Row },
-    SinhCosh { u: Row, du: Row, sinh: Row, cosh: Row },
-    Exp { du: Row, out: Row, start: Start },
-    Tan { u: Row, du: Row, tan: Row, weight: Row, hyperbolic: bool },
-    Sqrt { out: Row, u: Row },
-    Power { out: Row, u: Row, du: Row, dr: Row, exponent: Slot },
-    Integrate { out: Row, d: Row, start: Start },
+    Dot { out: RowIndex, constant: Slot, linear: Box<[Linear]>, products: Box<[Product]> },
+    Divide { out: RowIndex, a: TapeValue, b: RowIndex },
+    Euler { out: RowIndex, u: RowIndex },
+    SinCos { u: RowIndex, du: RowIndex, sin: RowIndex, cos: RowIndex },
+    SinhCosh { u: RowIndex, du: RowIndex, sinh: RowIndex, cosh: RowIndex },
+    Exp { du: RowIndex, out: RowIndex, start: InitialValue },
+    Tan { u: RowIndex, du: RowIndex, tan: RowIndex, weight: RowIndex, hyperbolic: bool },
+    Sqrt { out: RowIndex, u: RowIndex },
+    Power { out: RowIndex, u: RowIndex, du: RowIndex, dr: RowIndex, exponent: Slot },
+    Integrate { out: RowIndex, d: RowIndex, start: InitialValue },
     Solve { block: u32 },
 }
 
 /// A compiled linear block: `Σ entries · unknowns = right_side`.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Block {
+pub(crate) struct CompiledBlock {
     pub size: usize,
     /// Nonzero entries (row, column, value); for a symmetric matrix only row ≥ column.
-    pub entries: Vec<(u32, u32, Value)>,
+    pub entries: Vec<(u32, u32, TapeValue)>,
     pub symmetric: bool,
-    pub right_side: Vec<Value>,
+    pub right_side: Vec<TapeValue>,
     /// Sparse elimination, where it pays.
     pub elimination: Option<Elimination>,
     /// The unknowns are the rows `first .. first + size`.
-    pub first: Row,
+    pub first: RowIndex,
     pub names: Vec<String>,
+}
+
+impl CompiledBlock {
+    /// Which rows have no diagonal entry: the constraint rows of [[W, Aᵀ], [A, 0]].
+    pub(crate) fn without_diagonal(&self) -> Vec<bool> {
+        let mut without = vec![true; self.size];
+        self.entries.iter().filter(|(i, j, _)| i == j).for_each(|(i, ..)| without[*i as usize] = false);
+        without
+    }
 }
 
 /// A compiled [`System`]. Immutable; shared by any number of [`crate::Flow`]s.
@@ -123,23 +131,17 @@ pub struct Tape {
     pub(crate) middle: Vec<u32>,
     /// Positions in `ops` that the watched rows need at the last order.
     pub(crate) last: Vec<u32>,
-    pub(crate) blocks: Vec<Block>,
-    pub(crate) rate: Vec<Value>,
-    pub(crate) watched: Vec<Value>,
-    pub(crate) monitored: Vec<Value>,
+    pub(crate) blocks: Vec<CompiledBlock>,
+    pub(crate) rate: Vec<TapeValue>,
+    pub(crate) watched: Vec<TapeValue>,
+    pub(crate) monitored: Vec<TapeValue>,
     /// Whole powers uⁿ of large n.
-    pub(crate) powers: Vec<(Row, i64)>,
+    pub(crate) powers: Vec<(RowIndex, i64)>,
     /// Orders ≥ 1.
     pub(crate) recurrence: Recurrence,
-    /// Machine code by order, target and instructions, made when first needed and shared by all.
-    pub(crate) codes: Mutex<Vec<(CodeKey, MachineCode)>>,
+    /// What a later stage keeps with the tape, for all who hold it (machine code); the tape does not know what it is.
+    pub(crate) attachment: OnceLock<Box<dyn Any + Send + Sync>>,
 }
-
-/// What code is made for: order, target, instructions.
-pub(crate) type CodeKey = (usize, Target, Level);
-
-/// Code of one order, or `None` where there can be none.
-pub(crate) type MachineCode = Option<Arc<Code>>;
 
 impl Tape {
     /// Compiles a system.
@@ -175,41 +177,31 @@ impl Tape {
         let mut watched = std::mem::take(&mut self.watched);
         let before = self.rows;
         for value in &mut watched {
-            if let Value::Row(row) = *value
+            if let TapeValue::Row(row) = *value
                 && (row as usize) < self.dimension
             {
-                let out = self.rows as Row;
+                let out = self.rows as RowIndex;
                 self.rows += 1;
                 self.last.push(self.ops.len() as u32);
                 self.middle.push(self.ops.len() as u32);
                 let linear = [Linear { coefficient: ONE, a: row }].into();
                 self.ops.push(Op::Dot { out, constant: ZERO, linear, products: [].into() });
-                *value = Value::Row(out);
+                *value = TapeValue::Row(out);
             }
         }
         self.watched = watched;
         self.rows > before
     }
 
-    /// The code for an order, a target and instructions; `make` is called once.
-    pub(crate) fn code(&self, key: CodeKey, make: impl FnOnce() -> Option<Code>) -> MachineCode {
-        let mut codes = self.codes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some((_, code)) = codes.iter().find(|(k, _)| *k == key) {
-            return code.clone();
-        }
-        let code = make().map(Arc::new);
-        codes.push((key, code.clone()));
-        code
+    /// What is kept with the tape, empty at first. There is one kind of it.
+    pub(crate) fn attached<T: Default + Any + Send + Sync>(&self) -> &T {
+        let attached = self.attachment.get_or_init(|| Box::new(T::default()));
+        attached.downcast_ref().expect("one kind of attachment")
     }
 
     /// Number of state variables.
     pub fn dimension(&self) -> usize {
         self.dimension
-    }
-
-    /// Number of parameters.
-    pub fn parameter_count(&self) -> usize {
-        self.parameters
     }
 
     /// Does a watched function change with the state or with time?
@@ -231,7 +223,7 @@ impl Tape {
     /// trajectory in its series, as the recurrence asks for it.
     pub fn multiply_adds(&self, order: usize) -> u64 {
         let r = &self.recurrence;
-        let solve = |block: &Block| {
+        let solve = |block: &CompiledBlock| {
             let n = block.size;
             block.elimination.as_ref().map_or(n * (n - 1), |e| 2 * e.columns.len()) + n
         };
@@ -249,8 +241,10 @@ impl Tape {
             let edges: usize = r.stages[..stages]
                 .iter()
                 .map(|stage| match stage {
-                    Stage::Equations(range) => r.equations[range.clone()].iter().map(|e| e.edges.len()).sum(),
-                    Stage::Solve { block, .. } => solve(&self.blocks[*block as usize]),
+                    OrderStage::Equations(range) => {
+                        r.equations[range.clone()].iter().map(|e| e.edges.len()).sum()
+                    }
+                    OrderStage::Solve { block, .. } => solve(&self.blocks[*block as usize]),
                 })
                 .sum();
             self.dimension + edges + r.pairs[..pairs].iter().map(|pair| convolution(k, pair)).sum::<usize>()
@@ -267,8 +261,8 @@ impl Tape {
             Op::Euler { .. } | Op::Integrate { .. } => 0,
             Op::Solve { block } => {
                 let block = &self.blocks[*block as usize];
-                let moving = |&&(r, c, v): &&(u32, u32, Value)| {
-                    matches!(v, Value::Row(_)).then_some(if block.symmetric && r != c { 2 } else { 1 })
+                let moving = |&&(r, c, v): &&(u32, u32, TapeValue)| {
+                    matches!(v, TapeValue::Row(_)).then_some(if block.symmetric && r != c { 2 } else { 1 })
                 };
                 block.entries.iter().filter_map(|e| moving(&e)).sum()
             }
@@ -279,15 +273,15 @@ impl Tape {
 
 impl Op {
     /// Rows this instruction reads (its own included where the rule needs them).
-    pub(crate) fn reads(&self, blocks: &[Block], mut visit: impl FnMut(Row)) {
-        let value = |v: Value, visit: &mut dyn FnMut(Row)| {
-            if let Value::Row(r) = v {
+    pub(crate) fn reads(&self, blocks: &[CompiledBlock], mut visit: impl FnMut(RowIndex)) {
+        let value = |v: TapeValue, visit: &mut dyn FnMut(RowIndex)| {
+            if let TapeValue::Row(r) = v {
                 visit(r);
             }
         };
-        let start = |s: &Start, visit: &mut dyn FnMut(Row)| match *s {
-            Start::Function(_, r) => visit(r),
-            Start::Function2(_, a, b) | Start::Power(a, b) => {
+        let start = |s: &InitialValue, visit: &mut dyn FnMut(RowIndex)| match *s {
+            InitialValue::Function(_, r) => visit(r),
+            InitialValue::Function2(_, a, b) | InitialValue::Power(a, b) => {
                 value(a, visit);
                 value(b, visit);
             }
@@ -329,7 +323,7 @@ impl Op {
     }
 
     /// Rows this instruction writes.
-    pub(crate) fn writes(&self, blocks: &[Block], mut visit: impl FnMut(Row)) {
+    pub(crate) fn writes(&self, blocks: &[CompiledBlock], mut visit: impl FnMut(RowIndex)) {
         match self {
             Op::Dot { out, .. }
             | Op::Divide { out, .. }
@@ -346,38 +340,8 @@ impl Op {
             }
             Op::Solve { block } => {
                 let block = &blocks[*block as usize];
-                (block.first..block.first + block.size as Row).for_each(visit);
+                (block.first..block.first + block.size as RowIndex).for_each(visit);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::values::Operation;
-    use carom_expr::Exponent;
-
-    #[test]
-    fn the_crate_page_shows_the_tape_of_a_pendulum() {
-        let mut dag = Dag::new();
-        let [time, g, x, v] = ["t", "g", "x", "v"].map(|name| dag.symbol(name));
-        let sine = dag.function(Function::Sin, &[x]);
-        let pull = dag.mul(g, sine);
-        let rate = vec![v, dag.neg(pull)];
-        let (parameters, state, watched) = (vec![g], vec![x, v], vec![x]);
-        let system = System { time, parameters, state, rate, blocks: vec![], watched, monitored: vec![] };
-        let tape = Tape::compile(&dag, &system).unwrap();
-        let minus_g = Operation::Product(-1.0, Box::new([(2, Exponent::Whole(1))]));
-        assert_eq!(tape.constants[2..], [Operation::Input(0), minus_g]);
-        let dot = Op::Dot {
-            out: 6,
-            constant: ZERO,
-            linear: Box::new([Linear { coefficient: 3, a: 4 }]),
-            products: Box::new([]),
-        };
-        let sin_cos = Op::SinCos { u: 0, du: 3, sin: 4, cos: 5 };
-        assert_eq!(tape.ops, [Op::Euler { out: 3, u: 0 }, sin_cos, dot]);
-        assert_eq!(tape.rate, [Value::Row(1), Value::Row(6)]);
     }
 }

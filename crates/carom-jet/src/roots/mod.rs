@@ -13,9 +13,6 @@ mod bernstein;
 
 use bernstein::{halve, sign_changes, to_bernstein};
 
-/// Largest number of coefficients of a step's polynomial.
-pub const MOST_COEFFICIENTS: usize = 48;
-
 /// A root.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Root {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A step adds a tenth of the state or less; without lo each of them would be rounded to the last place of the whole.
-//! Promise: a remainder belongs to the double it was left out of. Where an impact, a projection or a reset has put another one
+//! Promise: a remainder belongs to the double it was left out of. Where a jump, a projection or a reset has put another one
 //! in its place, there is none.
 
 use crate::eval::flow::Flow;
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(remainder.of(&[1.0, 2.0]).collect::<Vec<_>>(), [0.0, 0.0], "nothing is known");
         remainder.keep(&[1.0, 2.0], &[1e-17, -1e-17]);
         assert_eq!(remainder.of(&[1.0, 2.0]).collect::<Vec<_>>(), [1e-17, -1e-17]);
-        assert_eq!(remainder.of(&[1.0, -2.0, 3.0]).collect::<Vec<_>>(), [1e-17, 0.0, 0.0], "an impact");
+        assert_eq!(remainder.of(&[1.0, -2.0, 3.0]).collect::<Vec<_>>(), [1e-17, 0.0, 0.0], "a jump");
         remainder.clear();
         assert_eq!(remainder.of(&[1.0]).collect::<Vec<_>>(), [0.0]);
     }

@@ -7,11 +7,12 @@
 //! Inside a step every quantity is the quintic that matches value, rate and second derivative at both ends, so that
 //! roots are isolated exactly as for Taylor steps. The interpolation error O(h⁶) is below the method's own O(h⁵).
 
-use crate::eval::flow::{Flow, horner};
+use crate::eval::flow::Flow;
+use crate::eval::polynomial::horner;
+use crate::eval::time::Time;
 use crate::ir::system::Singular;
 use crate::ir::tape::Tape;
 use crate::simd::Level;
-use crate::step::time::Time;
 use std::sync::Arc;
 
 /// Coefficients of a quintic.
@@ -21,6 +22,22 @@ const QUINTIC: usize = 6;
 const ORDER: usize = 2;
 
 /// A workspace for Runge–Kutta steps.
+///
+/// ```
+/// # use carom_expr::Dag;
+/// # use carom_jet::*;
+/// # let mut dag = Dag::new();
+/// # let [t, k, x] = ["t", "k", "x"].map(|name| dag.symbol(name));
+/// # let rate = vec![dag.mul(k, x)];
+/// # let system = System { time: t, parameters: vec![k], state: vec![x], rate, blocks: vec![], watched: vec![], monitored: vec![] };
+/// # let tape = Tape::compile(&dag, &system)?;
+/// let mut rk = Rk4::new(tape);
+/// rk.set_parameters(&[1.0]);
+/// rk.step(Time::new(0.0), &[1.0], 0.5)?;
+/// // The fourth-order Taylor polynomial of e^h.
+/// assert!((rk.end()[0] - (1.0 + 0.5 + 0.125 + 0.125 / 6.0 + 0.0625 / 24.0)).abs() < 1e-15);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rk4 {
     start: Flow,

@@ -24,8 +24,11 @@
 //! Promise: a pulse is found however narrow it is, a pole is not passed, at the price of 460/N steps while a pulse
 //! rises. Functions that are visible anyway are not disturbed. Single runs and lanes get the same bits.
 
-use crate::eval::element::Element;
-use crate::ir::tape::{Row, Slot};
+use crate::eval::element::Doubles;
+use crate::eval::flow::Flow;
+use crate::ir::guard::GuardKind;
+use crate::ir::tape::TapeValue;
+use crate::step::extent::Extent;
 
 /// The logarithm of what does not matter, 1e-100.
 const NEGLIGIBLE: f64 = -230.0;
@@ -36,52 +39,13 @@ const HUGE: f64 = 30.0;
 /// tanh is ±1 to the last bit beyond 19.
 const SATURATED: f64 = 21.0;
 
-/// Powers u⁻ⁿ up to this n have the same limits at all orders.
-const GENTLE: f64 = 12.0;
-
 /// The part of a step in which a power that was always zero may begin.
 const BEGINNING: f64 = 1e-10;
 
 /// How often a step is halved at most: h underflows long before.
 const MOST: usize = 256;
 
-/// A function of u that can hide.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct GuardedFunction {
-    pub u: Row,
-    pub kind: GuardKind,
-}
-
-/// Which function.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum GuardKind {
-    /// exp(u)
-    Exponential,
-    /// sinh(u), cosh(u)
-    Hyperbolic,
-    /// tanh(u)
-    Tangent,
-    /// uⁿ
-    Power(f64),
-    /// u to the power of a constant.
-    Constant(Slot),
-}
-
 impl GuardKind {
-    /// uⁿ, where all n with the same limits are one.
-    pub(crate) fn power(n: f64) -> GuardKind {
-        GuardKind::Power(if (-GENTLE..0.0).contains(&n) { -1.0 } else { n })
-    }
-
-    /// The same with its exponent.
-    #[inline(always)]
-    pub(crate) fn with(self, constant: impl Fn(Slot) -> f64) -> GuardKind {
-        match self {
-            GuardKind::Constant(slot) => GuardKind::Power(constant(slot)),
-            kind => kind,
-        }
-    }
-
     /// Where u may be within a step, and how large its last terms.
     fn limits(self, order: usize, u: f64, reach: f64) -> (f64, f64, f64) {
         let half = 0.5 * order as f64;
@@ -141,10 +105,20 @@ impl GuardKind {
     }
 }
 
+impl Flow {
+    /// A step of length h, cut where something may hide from its own series.
+    pub fn cut(&self, h: f64, extent: &Extent) -> f64 {
+        self.tape().recurrence.guarded.iter().enumerate().fold(h, |h, (i, guarded)| {
+            let kind = guarded.kind.with(|slot| self.value(TapeValue::Constant(slot)));
+            kind.cut(h, self.order(), extent.reach(i), |k| self.guarded(i, k))
+        })
+    }
+}
+
 /// Bounds of u within a step, and the larger of its last two terms: what rises is counted for the upper one, what falls for
 /// the lower one.
 #[inline(always)]
-pub(crate) fn range<T: Element>(h: T, order: usize, u: impl Fn(usize) -> T) -> [T; 3] {
+pub(crate) fn range<T: Doubles>(h: T, order: usize, u: impl Fn(usize) -> T) -> [T; 3] {
     // Four sums side by side: nothing waits for what came just before.
     let square = h.times(h);
     let fourth = square.times(square);

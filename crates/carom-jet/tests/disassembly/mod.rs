@@ -26,7 +26,7 @@ fn vector(register: Register) -> Option<Operand> {
 fn bits(size: MemorySize) -> u16 {
     match size {
         MemorySize::Float64 => 64,
-        MemorySize::Packed128_Float64 => 128,
+        MemorySize::Packed128_Float64 | MemorySize::Float128 => 128,
         MemorySize::Packed256_Float64 => 256,
         MemorySize::Packed512_Float64 => 512,
         other => panic!("no operand of ours: {other:?}"),

@@ -5,8 +5,17 @@ use super::*;
 #[path = "../../../tests/disassembly/mod.rs"]
 mod disassembly;
 
-const OPS: [Op; 9] =
-    [Op::Add, Op::Subtract, Op::Multiply, Op::Divide, Op::Sqrt, Op::And, Op::Xor, Op::Fused, Op::FusedMinus];
+const OPS: [VectorOp; 9] = [
+    VectorOp::Add,
+    VectorOp::Subtract,
+    VectorOp::Multiply,
+    VectorOp::Divide,
+    VectorOp::Sqrt,
+    VectorOp::And,
+    VectorOp::Xor,
+    VectorOp::Fused,
+    VectorOp::FusedMinus,
+];
 const BASES: [Base; 9] = [
     Base::Arena,
     Base::Series,
@@ -21,9 +30,13 @@ const BASES: [Base; 9] = [
 
 #[test]
 fn every_vector_instruction_with_every_kind_of_operand_is_what_was_meant() {
-    for (width, registers) in
-        [(Width::One, 16), (Width::Four, 16), (Width::One, 32), (Width::Four, 32), (Width::Eight, 32)]
-    {
+    for (width, registers) in [
+        (VectorWidth::One, 16),
+        (VectorWidth::Four, 16),
+        (VectorWidth::One, 32),
+        (VectorWidth::Four, 32),
+        (VectorWidth::Eight, 32),
+    ] {
         let mut asm = Assembler::new(width, registers, true);
         let chosen: Vec<u8> =
             [0, 1, 7, 8, 15, 16, 23, 24, 31].into_iter().filter(|x| *x < registers).collect();
@@ -34,10 +47,8 @@ fn every_vector_instruction_with_every_kind_of_operand_is_what_was_meant() {
                 asm.load(x, place);
                 asm.store(place, x);
                 OPS.into_iter().for_each(|op| asm.operate(op, x, chosen[1], Rm::Memory(place)));
-                if width != Width::One {
+                if width != VectorWidth::One {
                     asm.load_anywhere(x, place);
-                }
-                if width == Width::Eight {
                     asm.broadcast(x, place);
                 }
             }
@@ -50,9 +61,16 @@ fn every_vector_instruction_with_every_kind_of_operand_is_what_was_meant() {
                 }
             }
         }
-        if width == Width::Eight {
+        if width == VectorWidth::Eight {
             for base in BASES {
                 [0, 2, 15].into_iter().for_each(|x| asm.gather(x, base, [0, 1, 2, 3, 4, 5, 6, 1 << 27]));
+            }
+        }
+        if width == VectorWidth::Four && registers == 16 {
+            // Neighbours in both halves, in the lower one, in the upper one, nowhere.
+            let places = [[0, 8, 64, 72], [0, 8, 64, 32], [8, 0, 64, 72], [64, 0, 32, 8]];
+            for (base, at) in BASES.into_iter().flat_map(|base| places.map(|at| (base, at))) {
+                [0, 2, 8, 15].into_iter().for_each(|x| asm.collect(x, at.map(|at| Mem(base, at))));
             }
         }
         asm.finish();
@@ -68,7 +86,7 @@ fn every_vector_instruction_with_every_kind_of_operand_is_what_was_meant() {
 
 #[test]
 fn general_instructions_and_jumps_are_what_was_meant() {
-    let mut asm = Assembler::new(Width::One, 16, true);
+    let mut asm = Assembler::new(VectorWidth::One, 16, true);
     let all = [RBX, RBP].into_iter().chain(BASES.map(Base::register));
     let forward = asm.jump(IF_ZERO);
     let back = asm.label();
@@ -104,13 +122,16 @@ fn displacements_and_numbers_beyond_32_bits_are_refused() {
     let emit: [(Emit, bool); 6] = [
         (|asm| asm.load(0, Mem(Base::Arena, i64::from(i32::MAX))), true),
         (|asm| asm.load(0, Mem(Base::Arena, i64::from(i32::MAX) + 1)), false),
-        (|asm| asm.operate(Op::Add, 0, 0, Rm::Memory(Mem(Base::Series, i64::from(i32::MIN) - 1))), false),
+        (
+            |asm| asm.operate(VectorOp::Add, 0, 0, Rm::Memory(Mem(Base::Series, i64::from(i32::MIN) - 1))),
+            false,
+        ),
         (|asm| asm.add_number(RBX, 1 << 31), false),
         (|asm| asm.gather(2, Base::Arena, [0, 0, 0, 0, 0, 0, 0, 1 << 28]), false),
         (|asm| asm.gather(2, Base::Arena, [0, 0, 0, 0, 0, 0, 0, (1 << 28) - 1]), true),
     ];
     for (i, (emit, fine)) in emit.into_iter().enumerate() {
-        let mut asm = Assembler::new(Width::Eight, 32, false);
+        let mut asm = Assembler::new(VectorWidth::Eight, 32, false);
         emit(&mut asm);
         assert_eq!(asm.close().is_some(), fine, "case {i}");
     }

@@ -3,28 +3,35 @@
 
 use super::{Lowering, ONE, Shared, ZERO, shape};
 use crate::ir::system::CompileError;
-use crate::ir::tape::{Linear, Op, Product, Row, Start, Value};
+use crate::ir::tape::{InitialValue, Linear, Op, Product, RowIndex, TapeValue};
 use crate::values::Operation;
 use carom_expr::{Exponent, Function};
 
 impl Lowering<'_> {
     /// f(a), or f(a, b): a constant, or the row of a recurrence D(out) = … .
-    pub(crate) fn function(&mut self, f: Function, a: Value, b: Value) -> Result<Value, CompileError> {
+    pub(crate) fn function(
+        &mut self,
+        f: Function,
+        a: TapeValue,
+        b: TapeValue,
+    ) -> Result<TapeValue, CompileError> {
         use Function::{Acos, Acosh, Asin, Asinh, Atan, Atanh, Cos, Cosh, Exp, Log, Sin, Sinh, Tan, Tanh};
         let u = match (a, b) {
-            (Value::Constant(x), Value::Constant(y)) => {
-                return Ok(Value::Constant(self.constant(Operation::Function(f, x, y))));
+            (TapeValue::Constant(x), TapeValue::Constant(y)) => {
+                return Ok(TapeValue::Constant(self.constant(Operation::Function(f, x, y))));
             }
-            _ if f == Function::Atan2 => return Ok(Value::Row(self.atan2(a, b))),
+            _ if f == Function::Atan2 => return Ok(TapeValue::Row(self.atan2(a, b))),
             _ if matches!(f, Function::Abs | Function::Sign | Function::Min | Function::Max) => {
                 return Err(CompileError::Piecewise(f.name()));
             }
-            (Value::Row(u), _) => u,
-            (Value::Constant(_), Value::Row(_)) => return Err(shape("a function of one argument has two")),
+            (TapeValue::Row(u), _) => u,
+            (TapeValue::Constant(_), TapeValue::Row(_)) => {
+                return Err(shape("a function of one argument has two"));
+            }
         };
         let du = self.euler(u);
-        let start = Start::Function(f, u);
-        Ok(Value::Row(match f {
+        let start = InitialValue::Function(f, u);
+        Ok(TapeValue::Row(match f {
             Sin | Cos => {
                 let sin = self.pair(Shared::SinCos(u), |sin, cos| Op::SinCos { u, du, sin, cos });
                 if f == Sin { sin } else { sin + 1 }
@@ -68,7 +75,7 @@ impl Lowering<'_> {
     }
 
     /// Two neighbouring rows made by one instruction.
-    pub(crate) fn pair(&mut self, key: Shared, op: impl FnOnce(Row, Row) -> Op) -> Row {
+    pub(crate) fn pair(&mut self, key: Shared, op: impl FnOnce(RowIndex, RowIndex) -> Op) -> RowIndex {
         if let Some(&row) = self.shared.get(&key) {
             return row;
         }
@@ -79,18 +86,18 @@ impl Lowering<'_> {
     }
 
     /// θ = atan2(y, x):  (x² + y²) Dθ = x Dy − y Dx.
-    fn atan2(&mut self, y: Value, x: Value) -> Row {
+    fn atan2(&mut self, y: TapeValue, x: TapeValue) -> RowIndex {
         let minus = self.constant(Operation::Number(-1.0));
         let (mut squares, mut linear, mut numerator) = (Vec::new(), Vec::new(), Vec::new());
         let mut constant = ZERO;
         for (value, other, sign) in [(y, x, ONE), (x, y, minus)] {
             match value {
-                Value::Row(a) => {
+                TapeValue::Row(a) => {
                     squares.push(Product { coefficient: ONE, a, b: a });
                     let da = self.euler(a);
                     match other {
-                        Value::Row(b) => numerator.push(Product { coefficient: sign, a: da, b }),
-                        Value::Constant(c) => {
+                        TapeValue::Row(b) => numerator.push(Product { coefficient: sign, a: da, b }),
+                        TapeValue::Constant(c) => {
                             let coefficient = if sign == ONE {
                                 c
                             } else {
@@ -100,13 +107,13 @@ impl Lowering<'_> {
                         }
                     }
                 }
-                Value::Constant(c) => {
+                TapeValue::Constant(c) => {
                     constant = self.constant(Operation::Product(1.0, Box::new([(c, Exponent::Whole(2))])));
                 }
             }
         }
         let weight = self.dot(constant, vec![], squares);
         let numerator = self.dot(ZERO, linear, numerator);
-        self.integrate(numerator, weight, Start::Function2(Function::Atan2, y, x))
+        self.integrate(numerator, weight, InitialValue::Function2(Function::Atan2, y, x))
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! At t ≈ 900 one ulp of a double is 1e-13; thousands of additions would eat the digits a user asks for.
 
+use crate::eval::element::Element;
+
 /// A time, kept to about 32 digits.
 ///
 /// ```
@@ -27,8 +29,7 @@ impl Time {
     /// `self + h`, exact up to about 2⁻¹⁰⁵ relative.
     #[must_use]
     pub fn plus(self, h: f64) -> Time {
-        let (sum, error) = two_sum(self.hi, h);
-        let (hi, lo) = two_sum(sum, error + self.lo);
+        let (hi, lo) = later([self.hi, self.lo], h);
         Time { hi, lo }
     }
 
@@ -55,10 +56,17 @@ impl PartialOrd for Time {
 
 /// a + b = sum + error exactly (Knuth).
 #[inline(always)]
-pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let sum = a + b;
-    let part = sum - a;
-    (sum, (a - (sum - part)) + (b - part))
+pub(crate) fn two_sum<T: Element>(a: T, b: T) -> (T, T) {
+    let sum = a.plus(b);
+    let part = sum.minus(a);
+    (sum, a.minus(sum.minus(part)).plus(b.minus(part)))
+}
+
+/// hi + lo + h as a pair, of one time or of lanes.
+#[inline(always)]
+pub(crate) fn later<T: Element>([hi, lo]: [T; 2], h: T) -> (T, T) {
+    let (sum, error) = two_sum(hi, h);
+    two_sum(sum, error.plus(lo))
 }
 
 #[cfg(test)]

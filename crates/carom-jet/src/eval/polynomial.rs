@@ -1,0 +1,153 @@
+//! Values of polynomials that are kept as rows of coefficients: the end of a step, for one trajectory and for lanes.
+//!
+//! ```text
+//! x(h) = x₀ + (low + ((Σ₀ + Σ₁) + (Σ₂ + Σ₃)) + Σ_rest)        Σ_i = Σ x_k h^k over k ≡ i + 1 mod 4, as far as there are whole fours
+//! ```
+
+use crate::eval::element::Element;
+use crate::eval::time::two_sum;
+
+/// p(h) = Σ p_k h^k.
+pub fn horner(row: &[f64], h: f64) -> f64 {
+    row.iter().rev().fold(0.0, |sum, &c| sum * h + c)
+}
+
+/// The coefficients of the state.
+#[derive(Clone, Copy)]
+pub enum Coefficients<'a> {
+    /// All of one variable, then all of the next: so many each.
+    ByRow(&'a [f64], usize),
+    /// Those of order 0, then those of order 1, …: so many places each, of which the first so many are variables.
+    ByOrder(&'a [f64], usize, usize),
+}
+
+impl Coefficients<'_> {
+    /// The coefficients of these orders, of each variable.
+    #[inline(always)]
+    pub fn each<const K: usize>(self, orders: [usize; K], mut visit: impl FnMut([f64; K])) {
+        match self {
+            Coefficients::ByRow(rows, stride) => {
+                for row in rows.chunks_exact(stride) {
+                    visit(orders.map(|k| row[k]));
+                }
+            }
+            Coefficients::ByOrder(all, pitch, count) => {
+                let orders = orders.map(|k| &all[k * pitch..][..count]);
+                for i in 0..count {
+                    visit(orders.map(|order| order[i]));
+                }
+            }
+        }
+    }
+
+    /// The state at t₀ + h, given h, h², …, and `low`: what the doubles of the state at t₀ leave out, then what those of the end do.
+    #[inline(always)]
+    pub fn end(self, powers: &[f64], into: &mut [f64], low: &mut [f64]) {
+        match self {
+            Coefficients::ByRow(rows, stride) => {
+                for ((x, low), row) in into.iter_mut().zip(low).zip(rows.chunks_exact(stride)) {
+                    (*x, *low) = end_of(row, powers, *low);
+                }
+            }
+            Coefficients::ByOrder(orders, pitch, _) => ends_of(orders, pitch, powers, into, low),
+        }
+    }
+}
+
+/// [`end_of`] for many rows, kept order by order.
+#[inline(always)]
+fn ends_of(orders: &[f64], pitch: usize, powers: &[f64], into: &mut [f64], low: &mut [f64]) {
+    const ROWS: usize = 4;
+    for ((start, into), low) in (0..).step_by(ROWS).zip(into.chunks_mut(ROWS)).zip(low.chunks_mut(ROWS)) {
+        let row = |k: usize| &orders[k * pitch + start..][..ROWS];
+        let add = |sum: &mut [f64; ROWS], k: usize| {
+            for (sum, c) in sum.iter_mut().zip(row(k)) {
+                *sum += c * powers[k - 1];
+            }
+        };
+        let (mut sums, mut last) = ([[0.0; ROWS]; 4], [0.0; ROWS]);
+        let whole = powers.len() / 4 * 4;
+        for k in (1..=whole).step_by(4) {
+            for (i, sum) in sums.iter_mut().enumerate() {
+                add(sum, k + i);
+            }
+        }
+        (whole + 1..=powers.len()).for_each(|k| add(&mut last, k));
+        for (i, (x, low)) in into.iter_mut().zip(low).enumerate() {
+            let change = ((sums[0][i] + sums[1][i]) + (sums[2][i] + sums[3][i])) + last[i];
+            (*x, *low) = two_sum(row(0)[i], change + *low);
+        }
+    }
+}
+
+/// h, h², … h^n into `into`: blocks of 1, 2, 4 … are the ones before times h^1, h^2, h^4 …: few roundings, little waiting.
+#[inline(always)]
+pub fn powers(h: f64, into: &mut [f64]) {
+    powers_of(h, into);
+}
+
+/// [`powers`] of one trajectory or of lanes.
+#[inline(always)]
+pub(crate) fn powers_of<T: Element>(h: T, into: &mut [T]) {
+    let Some(first) = into.first_mut() else { return };
+    *first = h;
+    let mut known = 1;
+    while known < into.len() {
+        let (below, above) = into.split_at_mut(known);
+        let step = below[known - 1];
+        for (x, p) in above.iter_mut().zip(&*below) {
+            *x = p.times(step);
+        }
+        known *= 2;
+    }
+}
+
+/// x(h) = x₀ + Σ x_k h^k as a pair of doubles, given h, h², … and what x₀ leaves out, in four partial sums and one of what is
+/// left; x₀ is added last and the rounding of that kept, so that all that is lost is a part of what the step adds.
+#[inline(always)]
+pub(crate) fn end_of<T: Element>(row: &[T], powers: &[T], low: T) -> (T, T) {
+    two_sum(row[0], four_sums(&row[1..], powers, T::times).plus(low))
+}
+
+/// Σ term(c_k, p_k), every fourth k in a sum of its own, what is left in another.
+#[inline(always)]
+pub(crate) fn four_sums<T: Element>(c: &[T], p: &[T], term: impl Fn(T, T) -> T) -> T {
+    let zero = T::splat(0.0);
+    // Named, not an array: those would live in memory.
+    let (mut s, mut t, mut u, mut v, mut last) = (zero, zero, zero, zero, zero);
+    let (quads, powers) = (c.chunks_exact(4), p[..c.len()].chunks_exact(4));
+    for (c, p) in quads.remainder().iter().zip(powers.remainder()) {
+        last = last.plus(term(*c, *p));
+    }
+    for (c, p) in quads.zip(powers) {
+        s = s.plus(term(c[0], p[0]));
+        t = t.plus(term(c[1], p[1]));
+        u = u.plus(term(c[2], p[2]));
+        v = v.plus(term(c[3], p[3]));
+    }
+    s.plus(t).plus(u.plus(v)).plus(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_step_is_the_value_of_its_polynomials() {
+        for n in [4, 5, 6, 7, 20] {
+            let row: Vec<f64> = (0..=n).map(|k| 1.0 / (k + 1) as f64).collect();
+            let mut h = vec![0.0; n];
+            powers(0.5, &mut h);
+            let wanted: f64 = (0..=n).map(|k| row[k] * 0.5f64.powi(k as i32)).sum();
+            assert!((end_of(&row, &h, 0.0).0 - wanted).abs() < 4.0 * f64::EPSILON, "{n}");
+            let kept = 1e-17;
+            let (pitch, mut ends, mut low) = (8, [0.0; 6], [kept; 6]);
+            let orders: Vec<f64> =
+                row.iter().flat_map(|c| (0..pitch).map(move |i| c * (1 + i) as f64)).collect();
+            ends_of(&orders, pitch, &h, &mut ends, &mut low);
+            let each = |i: usize| row.iter().map(|c| c * (1 + i) as f64).collect::<Vec<f64>>();
+            let alone: [_; 6] = std::array::from_fn(|i| end_of(&each(i), &h, kept));
+            assert_eq!((ends, low), (alone.map(|x| x.0), alone.map(|x| x.1)), "the same bits");
+        }
+    }
+}
