@@ -14,11 +14,11 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::eliminate::eliminate;
-use crate::frame::{Frame, dot, gradient, mentions};
 use crate::lagrangian::written_out;
 use crate::mechanics::{Condition, DegenerateDynamics, LagrangianDynamics, RowMechanics};
 use crate::model::Model;
 use crate::sample::Samples;
+use crate::symbols::{Symbols, dot, gradient, mentions};
 use carom_expr::{Dag, Expr};
 use carom_jet::dense::{SingularValues, rank, scaled_rows};
 
@@ -69,13 +69,13 @@ pub(crate) fn is_regular(
 const LONGEST_CONDITION: u64 = 20_000;
 
 /// Conditions known so far, with what is needed to stand on them.
-struct Known {
+struct KnownConditions {
     conditions: Vec<Condition>,
     gradients: Vec<Vec<Expr>>,
     differentiated: Vec<bool>,
 }
 
-impl Known {
+impl KnownConditions {
     fn expressions(&self) -> Vec<Expr> {
         self.conditions.iter().map(|c| c.expr).collect()
     }
@@ -104,16 +104,17 @@ impl Known {
 /// The hidden constraints of a Lagrangian whose W is singular on ker A, and the rows that determine a and μ.
 pub(crate) fn resolve(
     model: &mut Model,
-    frame: &mut Frame,
+    symbols: &mut Symbols,
     samples: &mut Samples,
     lagrangian: LagrangianDynamics,
     rows: &[RowMechanics],
 ) -> Result<DegenerateDynamics, Vec<Diagnostic>> {
-    let names: Vec<String> = frame.free.iter().map(|&i| model.coordinates[i].name.clone()).collect();
+    let names: Vec<String> = symbols.free.iter().map(|&i| model.coordinates[i].name.clone()).collect();
     let dag = &mut model.dag;
-    let (q, v) = (frame.free_q(), frame.free_v());
+    let (q, v) = (symbols.free_q(), symbols.free_v());
     let n = q.len();
-    let mut known = Known { conditions: Vec::new(), gradients: Vec::new(), differentiated: Vec::new() };
+    let mut known =
+        KnownConditions { conditions: Vec::new(), gradients: Vec::new(), differentiated: Vec::new() };
     for row in rows {
         match row.position {
             Some(c) => known.add(dag, samples, row.name.clone(), c),
@@ -133,7 +134,7 @@ pub(crate) fn resolve(
                 continue;
             }
             known.differentiated[i] = true;
-            let rate = free_rate(dag, frame, g);
+            let rate = free_rate(dag, symbols, g);
             if !samples.vanishes(dag, rate) {
                 let rate = written_out(dag, &[rate]);
                 let name = format!("time derivative of {}", known.conditions[i].name);
@@ -144,7 +145,7 @@ pub(crate) fn resolve(
             return Err(vec![no_state(&known)]);
         }
         // (2)
-        let (matrix, right, row_names) = stack(dag, frame, &lagrangian, rows, &known, &names);
+        let (matrix, right, row_names) = stack(dag, symbols, &lagrangian, rows, &known, &names);
         system = (matrix.clone(), right.clone());
         // (3)
         let Some(done) = eliminate(dag, samples, matrix, right, n, LONGEST_CONDITION) else {
@@ -184,11 +185,11 @@ pub(crate) fn resolve(
 }
 
 /// ġ without accelerations, driven motion already inserted.
-fn free_rate(dag: &mut Dag, frame: &mut Frame, g: Expr) -> Expr {
-    let mut parts = vec![frame.explicit_rate(dag, g)];
-    for &i in &frame.free {
-        let d = dag.derivative(g, frame.q[i]);
-        parts.push(dag.mul(d, frame.v[i]));
+fn free_rate(dag: &mut Dag, symbols: &mut Symbols, g: Expr) -> Expr {
+    let mut parts = vec![symbols.explicit_rate(dag, g)];
+    for &i in &symbols.free {
+        let d = dag.derivative(g, symbols.q[i]);
+        parts.push(dag.mul(d, symbols.v[i]));
     }
     dag.sum(&parts)
 }
@@ -196,15 +197,15 @@ fn free_rate(dag: &mut Dag, frame: &mut Frame, g: Expr) -> Expr {
 /// M, r and the names of the rows.
 fn stack(
     dag: &mut Dag,
-    frame: &mut Frame,
+    symbols: &mut Symbols,
     lagrangian: &LagrangianDynamics,
     rows: &[RowMechanics],
-    known: &Known,
+    known: &KnownConditions,
     names: &[String],
 ) -> (Vec<Vec<Expr>>, Vec<Expr>, Vec<String>) {
     let n = names.len();
     let zero = dag.zero();
-    let v = frame.free_v();
+    let v = symbols.free_v();
     let (mut matrix, mut right, mut row_names) = (Vec::new(), Vec::new(), Vec::new());
     for i in 0..n {
         let mut row = lagrangian.mass_matrix[i].clone();
@@ -222,14 +223,14 @@ fn stack(
         let mut row = gradient(dag, condition.expr, &v);
         row.resize(n + rows.len(), zero);
         matrix.push(row);
-        let rate = free_rate(dag, frame, condition.expr);
+        let rate = free_rate(dag, symbols, condition.expr);
         right.push(dag.neg(rate));
         row_names.push(format!("time derivative of {}", condition.name));
     }
     (matrix, right, row_names)
 }
 
-fn no_state(known: &Known) -> Diagnostic {
+fn no_state(known: &KnownConditions) -> Diagnostic {
     let last = known.conditions.last().map_or("the constraints", |c| c.name.as_str());
     Diagnostic::error(format!(
         "the equations contradict each other: no state near the start satisfies {last}"

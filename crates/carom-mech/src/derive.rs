@@ -7,7 +7,6 @@ use crate::augmentation::augmentation_rows;
 use crate::degenerate::{is_regular, resolve};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::forms::closed_forms;
-use crate::frame::{Frame, dot, gradient};
 use crate::hamiltonian::{Hamilton, hamilton, is_quadratic, unheld_rows};
 use crate::lagrangian::{EulerLagrange, euler_lagrange, generalized_force, quadratic_form, tidy};
 use crate::mechanics::{
@@ -17,6 +16,7 @@ use crate::mechanics::{
 use crate::model::{Action, Model, Physics};
 use crate::redundant::dependent_rows;
 use crate::sample::{AROUND, Samples};
+use crate::symbols::{Symbols, dot, gradient};
 use crate::walls::{StateForm, rows, walls};
 use carom_expr::{Expr, Node, Rational};
 
@@ -26,9 +26,9 @@ use carom_expr::{Expr, Node, Rational};
 /// What makes the model impossible to derive, each with its reason: a Hamiltonian whose driven momentum cannot be
 /// eliminated, a degenerate Lagrangian with contradictory or undetermined equations.
 pub fn derive(model: Model) -> Result<Mechanics, Vec<Diagnostic>> {
-    let mut frame = Frame::new(&model);
-    let (mut mechanics, mut samples) = equations(model, &mut frame)?;
-    mechanics.forms = closed_forms(&mut mechanics, &frame, &mut samples);
+    let mut symbols = Symbols::new(&model);
+    let (mut mechanics, mut samples) = equations(model, &mut symbols)?;
+    mechanics.forms = closed_forms(&mut mechanics, &symbols, &mut samples);
     Ok(mechanics)
 }
 
@@ -37,31 +37,34 @@ pub fn derive(model: Model) -> Result<Mechanics, Vec<Diagnostic>> {
 /// # Errors
 /// As [`derive()`].
 pub fn derive_equations(model: Model) -> Result<Mechanics, Vec<Diagnostic>> {
-    let mut frame = Frame::new(&model);
-    equations(model, &mut frame).map(|(mechanics, _)| mechanics)
+    let mut symbols = Symbols::new(&model);
+    equations(model, &mut symbols).map(|(mechanics, _)| mechanics)
 }
 
-fn equations(model: Model, frame: &mut Frame) -> Result<(Mechanics, Samples), Vec<Diagnostic>> {
+fn equations(model: Model, symbols: &mut Symbols) -> Result<(Mechanics, Samples), Vec<Diagnostic>> {
     match model.physics {
-        Physics::Energies { .. } | Physics::Lagrangian(_) => derive_lagrangian(model, frame),
-        Physics::Hamiltonian(h) => derive_hamiltonian(model, frame, h),
+        Physics::Energies { .. } | Physics::Lagrangian(_) => derive_lagrangian(model, symbols),
+        Physics::Hamiltonian(h) => derive_hamiltonian(model, symbols, h),
     }
 }
 
-fn derive_lagrangian(mut model: Model, frame: &mut Frame) -> Result<(Mechanics, Samples), Vec<Diagnostic>> {
+fn derive_lagrangian(
+    mut model: Model,
+    symbols: &mut Symbols,
+) -> Result<(Mechanics, Samples), Vec<Diagnostic>> {
     let given = match model.physics {
         Physics::Energies { kinetic, potential } => model.dag.sub(kinetic, potential),
         Physics::Lagrangian(l) | Physics::Hamiltonian(l) => l,
     };
-    let force = generalized_force(&mut model, frame);
+    let force = generalized_force(&mut model, symbols);
     let dag = &mut model.dag;
-    let el = euler_lagrange(dag, frame, given);
-    let n = frame.free.len();
+    let el = euler_lagrange(dag, symbols, given);
+    let n = symbols.free.len();
 
-    let mut replace = frame.insert.clone();
-    let momenta = frame.inserted_all(dag, &el.momenta);
-    replace.extend(frame.p.iter().copied().zip(momenta.iter().copied()));
-    let form = StateForm { replace, velocity: frame.free_v(), velocity_bias: Vec::new() };
+    let mut replace = symbols.insert.clone();
+    let momenta = symbols.inserted_all(dag, &el.momenta);
+    replace.extend(symbols.p.iter().copied().zip(momenta.iter().copied()));
+    let form = StateForm { replace, velocity: symbols.free_v(), velocity_bias: Vec::new() };
 
     // W_ff and h_f + W_fk f̈; the same for the driven rows.
     let inserted: Vec<Vec<Expr>> = el.mass_matrix.iter().map(|row| form.of_all(dag, row)).collect();
@@ -70,39 +73,39 @@ fn derive_lagrangian(mut model: Model, frame: &mut Frame) -> Result<(Mechanics, 
     let forced_bias: Vec<Expr> = (0..inserted.len())
         .map(|i| {
             let mut h = bias[i];
-            for (slot, &k) in frame.driven.iter().enumerate() {
-                let extra = dag.mul(inserted[i][k], frame.driven_acceleration[slot]);
+            for (slot, &k) in symbols.driven.iter().enumerate() {
+                let extra = dag.mul(inserted[i][k], symbols.driven_acceleration[slot]);
                 h = dag.add(h, extra);
             }
             h
         })
         .collect();
-    let drives = frame
+    let drives = symbols
         .driven
         .iter()
         .map(|&k| DriveMechanics {
             coordinate: k,
-            mass: frame.free.iter().map(|&i| inserted[k][i]).collect(),
+            mass: symbols.free.iter().map(|&i| inserted[k][i]).collect(),
             bias: forced_bias[k],
             generalized_force: force[k],
         })
         .collect();
     let mass_matrix: Vec<Vec<Expr>> =
-        frame.free.iter().map(|&i| frame.free.iter().map(|&j| inserted[i][j]).collect()).collect();
-    let generalized: Vec<Expr> = frame.free.iter().map(|&i| force[i]).collect();
+        symbols.free.iter().map(|&i| symbols.free.iter().map(|&j| inserted[i][j]).collect()).collect();
+    let generalized: Vec<Expr> = symbols.free.iter().map(|&i| force[i]).collect();
 
-    let lagrangian = frame.inserted(dag, el.lagrangian);
-    let hamiltonian = reduced_energy(dag, frame, &el, &mass_matrix, &momenta, lagrangian);
-    let velocity = frame.free_v();
-    let explicit = frame.explicit_rate(dag, lagrangian);
+    let lagrangian = symbols.inserted(dag, el.lagrangian);
+    let hamiltonian = reduced_energy(dag, symbols, &el, &mass_matrix, &momenta, lagrangian);
+    let velocity = symbols.free_v();
+    let explicit = symbols.explicit_rate(dag, lagrangian);
     let work = dot(dag, &generalized, &velocity);
     let power = dag.sub(work, explicit);
     let power = tidy(dag, power);
 
     let (energy, energy_terms) = match model.physics {
         Physics::Energies { kinetic, potential } => {
-            let terms = [kinetic_form(dag, frame, &el, kinetic, potential), potential];
-            let terms = frame.inserted_all(dag, &terms);
+            let terms = [kinetic_form(dag, symbols, &el, kinetic, potential), potential];
+            let terms = symbols.inserted_all(dag, &terms);
             (dag.sum(&terms), terms)
         }
         _ => (hamiltonian, terms_of(dag, hamiltonian)),
@@ -110,13 +113,13 @@ fn derive_lagrangian(mut model: Model, frame: &mut Frame) -> Result<(Mechanics, 
     let dynamics = Dynamics::Lagrangian(LagrangianDynamics {
         lagrangian,
         mass_matrix,
-        bias: (0..n).map(|i| forced_bias[frame.free[i]]).collect(),
+        bias: (0..n).map(|i| forced_bias[symbols.free[i]]).collect(),
         generalized_force: generalized,
         augmentation_rows: Vec::new(),
     });
     let quadratic = el.quadratic;
     let common = Common { dynamics, momenta, hamiltonian, energy, energy_terms, power, drives, quadratic };
-    finish(model, frame, form, common)
+    finish(model, symbols, form, common)
 }
 
 /// The terms of a sum: E may be zero where they are not (an escape at just the speed for it), and it is their difference.
@@ -145,25 +148,25 @@ fn terms_of(dag: &mut carom_expr::Dag, e: Expr) -> Vec<Expr> {
 /// E = Σ_free p v − L of the reduced Lagrangian; without the cancelling terms when L is quadratic in v.
 fn reduced_energy(
     dag: &mut carom_expr::Dag,
-    frame: &Frame,
+    symbols: &Symbols,
     el: &EulerLagrange,
     mass_matrix: &[Vec<Expr>],
     momenta: &[Expr],
     lagrangian: Expr,
 ) -> Expr {
-    let v = frame.free_v();
+    let v = symbols.free_v();
     if el.quadratic {
         // E = ½ v W_ff v − L at v_free = 0
         let zero = dag.zero();
         let at_rest: Vec<(Expr, Expr)> = v.iter().map(|&v| (v, zero)).collect();
-        let rest = match (frame.driven.is_empty(), el.rest) {
+        let rest = match (symbols.driven.is_empty(), el.rest) {
             (true, Some(rest)) => rest,
             _ => dag.substitute(lagrangian, &at_rest),
         };
         let kinetic = quadratic_form(dag, mass_matrix, &v);
         return dag.sub(kinetic, rest);
     }
-    let p: Vec<Expr> = frame.free.iter().map(|&i| momenta[i]).collect();
+    let p: Vec<Expr> = symbols.free.iter().map(|&i| momenta[i]).collect();
     let pairing = dot(dag, &p, &v);
     let e = dag.sub(pairing, lagrangian);
     tidy(dag, e)
@@ -172,17 +175,17 @@ fn reduced_energy(
 /// T in the tidied form when it is a polynomial in v and V is free of v, else as given.
 fn kinetic_form(
     dag: &mut carom_expr::Dag,
-    frame: &Frame,
+    symbols: &Symbols,
     el: &EulerLagrange,
     kinetic: Expr,
     potential: Expr,
 ) -> Expr {
-    if !el.quadratic || crate::frame::mentions(dag, &[potential], &frame.v) {
+    if !el.quadratic || crate::symbols::mentions(dag, &[potential], &symbols.v) {
         return kinetic;
     }
     // T = L − L₀ + T₀
     let zero = dag.zero();
-    let at_rest: Vec<(Expr, Expr)> = frame.v.iter().map(|&v| (v, zero)).collect();
+    let at_rest: Vec<(Expr, Expr)> = symbols.v.iter().map(|&v| (v, zero)).collect();
     let rest = dag.substitute(kinetic, &at_rest);
     let rest = tidy(dag, rest);
     let zero_part = el.rest.unwrap_or(zero);
@@ -194,33 +197,33 @@ fn kinetic_form(
 
 fn derive_hamiltonian(
     mut model: Model,
-    frame: &mut Frame,
+    symbols: &mut Symbols,
     given: Expr,
 ) -> Result<(Mechanics, Samples), Vec<Diagnostic>> {
-    let force = generalized_force(&mut model, frame);
+    let force = generalized_force(&mut model, symbols);
     let Hamilton { hamiltonian, velocity, slope, inverse_mass, velocity_bias, driven_momenta, driven_slopes } =
-        hamilton(&mut model, frame, given)?;
+        hamilton(&mut model, symbols, given)?;
     let dag = &mut model.dag;
 
-    let mut replace = frame.insert.clone();
-    replace.extend(frame.free_v().into_iter().zip(velocity.iter().copied()));
-    replace.extend(frame.driven.iter().zip(&driven_momenta).map(|(&k, &p)| (frame.p[k], p)));
+    let mut replace = symbols.insert.clone();
+    replace.extend(symbols.free_v().into_iter().zip(velocity.iter().copied()));
+    replace.extend(symbols.driven.iter().zip(&driven_momenta).map(|(&k, &p)| (symbols.p[k], p)));
     let form = StateForm { replace, velocity: velocity.clone(), velocity_bias: velocity_bias.clone() };
 
     let force = form.of_all(dag, &force);
-    let generalized: Vec<Expr> = frame.free.iter().map(|&i| force[i]).collect();
+    let generalized: Vec<Expr> = symbols.free.iter().map(|&i| force[i]).collect();
     let total: Vec<Expr> = slope.iter().zip(&generalized).map(|(&s, &q)| dag.sub(q, s)).collect();
-    let mut momenta = frame.p.clone();
-    for (&k, &p) in frame.driven.iter().zip(&driven_momenta) {
+    let mut momenta = symbols.p.clone();
+    for (&k, &p) in symbols.driven.iter().zip(&driven_momenta) {
         momenta[k] = p;
     }
-    let (q, p) = (frame.free_q(), frame.free_p());
+    let (q, p) = (symbols.free_q(), symbols.free_p());
     let mut drives = Vec::new();
-    for (slot, &k) in frame.driven.clone().iter().enumerate() {
+    for (slot, &k) in symbols.driven.clone().iter().enumerate() {
         // d/dt P = P_p ṗ + P_q q̇ + P_t
         let by_q = gradient(dag, driven_momenta[slot], &q);
         let carried = dot(dag, &by_q, &velocity);
-        let explicit = frame.explicit_rate(dag, driven_momenta[slot]);
+        let explicit = symbols.explicit_rate(dag, driven_momenta[slot]);
         let bias = dag.sum(&[carried, explicit, driven_slopes[slot]]);
         drives.push(DriveMechanics {
             coordinate: k,
@@ -229,7 +232,7 @@ fn derive_hamiltonian(
             generalized_force: force[k],
         });
     }
-    let explicit = frame.explicit_rate(dag, hamiltonian);
+    let explicit = symbols.explicit_rate(dag, hamiltonian);
     let work = dot(dag, &generalized, &velocity);
     let power = dag.add(work, explicit);
     let quadratic = is_quadratic(dag, &inverse_mass, &p);
@@ -251,7 +254,7 @@ fn derive_hamiltonian(
         drives,
         quadratic,
     };
-    finish(model, frame, form, common)
+    finish(model, symbols, form, common)
 }
 
 /// What both kinds of models hand over before rows, walls, outputs and events are added.
@@ -268,13 +271,13 @@ struct Common {
 
 fn finish(
     mut model: Model,
-    frame: &mut Frame,
+    symbols: &mut Symbols,
     form: StateForm,
     common: Common,
 ) -> Result<(Mechanics, Samples), Vec<Diagnostic>> {
-    let rows = rows(&mut model, frame, &form);
-    let walls = walls(&mut model, frame, &form);
-    let generic = generic_points(&model, frame, &common.dynamics, &rows)?;
+    let rows = rows(&mut model, symbols, &form);
+    let walls = walls(&mut model, symbols, &form);
+    let generic = generic_points(&model, symbols, &common.dynamics, &rows)?;
     let Generic { mut samples, found: warnings, regular } = generic;
     if let Dynamics::Hamiltonian(h) = &common.dynamics {
         let free = unheld_rows(&mut model.dag, &mut samples, &h.inverse_mass, &rows);
@@ -284,7 +287,7 @@ fn finish(
     }
     let dynamics = match common.dynamics {
         Dynamics::Lagrangian(l) if !regular => {
-            Dynamics::Degenerate(resolve(&mut model, frame, &mut samples, l, &rows)?)
+            Dynamics::Degenerate(resolve(&mut model, symbols, &mut samples, l, &rows)?)
         }
         Dynamics::Lagrangian(l) => {
             let augmentation_rows = augmentation_rows(&model.dag, &mut samples, &l.mass_matrix, &rows);
@@ -293,14 +296,14 @@ fn finish(
         other => other,
     };
     let dag = &mut model.dag;
-    let positions = frame.inserted_all(dag, &frame.q);
-    let mut velocities = frame.inserted_all(dag, &frame.v);
-    for (&i, &v) in frame.free.iter().zip(&form.velocity) {
+    let positions = symbols.inserted_all(dag, &symbols.q);
+    let mut velocities = symbols.inserted_all(dag, &symbols.v);
+    for (&i, &v) in symbols.free.iter().zip(&form.velocity) {
         velocities[i] = v;
     }
     let outputs: Vec<Expr> = model.outputs.iter().map(|o| form.of(dag, o.expr)).collect();
     let mut events = Vec::with_capacity(model.events.len());
-    let mut problems = std::mem::take(&mut frame.problems);
+    let mut problems = std::mem::take(&mut symbols.problems);
     for event in &model.events {
         let set = match &event.action {
             Action::Set(pairs) => pairs.clone(),
@@ -308,8 +311,8 @@ fn finish(
         };
         for (target, _) in &set {
             let foreign = match dynamics {
-                Dynamics::Hamiltonian(_) => frame.v.contains(target),
-                _ => frame.p.contains(target),
+                Dynamics::Hamiltonian(_) => symbols.v.contains(target),
+                _ => symbols.p.contains(target),
             };
             if foreign {
                 let (state, other) = match dynamics {
@@ -337,7 +340,7 @@ fn finish(
     let Common { momenta, hamiltonian, energy, energy_terms, power, drives, quadratic, .. } = common;
     let mechanics = Mechanics {
         model,
-        free: frame.free.clone(),
+        free: symbols.free.clone(),
         dynamics,
         positions,
         velocities,
@@ -391,13 +394,13 @@ impl Generic {
 /// asked, and believed when less is singular there.
 fn generic_points(
     model: &Model,
-    frame: &Frame,
+    symbols: &Symbols,
     dynamics: &Dynamics,
     rows: &[RowMechanics],
 ) -> Result<Generic, Vec<Diagnostic>> {
     let look = |width: f64| {
-        let mut samples = samples_near_start(model, frame, dynamics, rows, width);
-        let found = check_rows(model, frame, &mut samples, rows);
+        let mut samples = samples_near_start(model, symbols, dynamics, rows, width);
+        let found = check_rows(model, symbols, &mut samples, rows);
         let regular = match dynamics {
             Dynamics::Lagrangian(l) => is_regular(&model.dag, &mut samples, &l.mass_matrix, rows),
             _ => true,
@@ -420,7 +423,7 @@ fn generic_points(
 /// Generic points, not yet on the rows.
 fn samples_near_start(
     model: &Model,
-    frame: &Frame,
+    symbols: &Symbols,
     dynamics: &Dynamics,
     rows: &[RowMechanics],
     width: f64,
@@ -432,17 +435,22 @@ fn samples_near_start(
     };
     let mut domain: Vec<Expr> = matrix.iter().flatten().copied().collect();
     domain.extend(rows.iter().flat_map(|r| r.normal.iter()));
-    Samples::new(model, frame, hamiltonian, &domain, width)
+    Samples::new(model, symbols, hamiltonian, &domain, width)
 }
 
 /// Moves the points onto the holonomic rows; names rows that depend on others.
-fn check_rows(model: &Model, frame: &Frame, samples: &mut Samples, rows: &[RowMechanics]) -> Vec<Diagnostic> {
+fn check_rows(
+    model: &Model,
+    symbols: &Symbols,
+    samples: &mut Samples,
+    rows: &[RowMechanics],
+) -> Vec<Diagnostic> {
     // Rows may be dependent everywhere, or only where they hold. Contradictory ones hold nowhere, so ask first.
     let mut found = dependent_rows(&model.dag, &mut samples.clone(), rows);
     let holonomic: Vec<&RowMechanics> = rows.iter().filter(|r| r.position.is_some()).collect();
     let positions: Vec<Expr> = holonomic.iter().filter_map(|r| r.position).collect();
     let slopes: Vec<Vec<Expr>> = holonomic.iter().map(|r| r.normal.clone()).collect();
-    samples.project(&model.dag, &positions, &slopes, &frame.free_q());
+    samples.project(&model.dag, &positions, &slopes, &symbols.free_q());
     if found.is_empty() {
         found = dependent_rows(&model.dag, &mut samples.clone(), rows);
     }

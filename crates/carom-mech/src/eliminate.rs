@@ -109,7 +109,7 @@ fn combine(
 }
 
 fn mentions_any(dag: &Dag, e: Expr, symbols: &[Expr]) -> bool {
-    crate::frame::mentions(dag, &[e], symbols)
+    crate::symbols::mentions(dag, &[e], symbols)
 }
 
 /// 0 for ±1, 1 for a number, 2 for what does not change with the state, more for the rest.

@@ -9,11 +9,11 @@
 //! what is larger has no form that helps a reader, and stays the linear system it is.
 
 use crate::eliminate::{EliminatedRows, eliminate};
-use crate::frame::{Frame, dot};
 use crate::lagrangian::tidy;
 use crate::legendre::{TO_HAMILTONIAN, TO_LAGRANGIAN, blocks, legendre};
-use crate::mechanics::{ClosedForms, Dynamics, Form, ImpactForm, LeftOut, Mechanics, RowMechanics};
+use crate::mechanics::{ClosedForm, ClosedForms, Dynamics, ImpactForm, LeftOut, Mechanics, RowMechanics};
 use crate::sample::Samples;
+use crate::symbols::{Symbols, dot};
 use carom_expr::{Dag, Expr, Rational};
 
 /// Rows that are still eliminated by hand.
@@ -38,18 +38,22 @@ fn tidy_short(dag: &mut Dag, e: Expr, longest: u64) -> Expr {
 }
 
 /// Fills in what can be written down.
-pub(crate) fn closed_forms(mechanics: &mut Mechanics, frame: &Frame, samples: &mut Samples) -> ClosedForms {
+pub(crate) fn closed_forms(
+    mechanics: &mut Mechanics,
+    symbols: &Symbols,
+    samples: &mut Samples,
+) -> ClosedForms {
     let mut forms = ClosedForms { impacts: vec![None; mechanics.walls.len()], ..ClosedForms::default() };
     let elimination = eliminate_rows(&mut mechanics.model.dag, samples, &mechanics.rows);
     let state = samples.state.clone();
     forms.distribution = match &elimination {
-        Some(e) => Some(basis(&mut mechanics.model.dag, e, frame.free.len(), &state)),
+        Some(e) => Some(basis(&mut mechanics.model.dag, e, symbols.free.len(), &state)),
         None => None,
     };
     let (x, y, f) = match &mechanics.dynamics {
-        Dynamics::Lagrangian(l) => (frame.free_v(), frame.free_p(), l.lagrangian),
-        Dynamics::Degenerate(d) => (frame.free_v(), frame.free_p(), d.lagrangian.lagrangian),
-        Dynamics::Hamiltonian(h) => (frame.free_p(), frame.free_v(), h.hamiltonian),
+        Dynamics::Lagrangian(l) => (symbols.free_v(), symbols.free_p(), l.lagrangian),
+        Dynamics::Degenerate(d) => (symbols.free_v(), symbols.free_p(), d.lagrangian.lagrangian),
+        Dynamics::Hamiltonian(h) => (symbols.free_p(), symbols.free_v(), h.hamiltonian),
     };
     let matrix = match &mechanics.dynamics {
         Dynamics::Lagrangian(l) => l.mass_matrix.clone(),
@@ -58,11 +62,11 @@ pub(crate) fn closed_forms(mechanics: &mut Mechanics, frame: &Frame, samples: &m
     };
     forms.hyperregular = determinant(&mut mechanics.model.dag, &matrix);
     if forms.distribution.is_none() {
-        leave_out(&mut forms, Form::Distribution, rows_reason(mechanics.rows.len()));
+        leave_out(&mut forms, ClosedForm::Distribution, rows_reason(mechanics.rows.len()));
     }
     if forms.hyperregular.is_none() {
         let reason = coupled_reason(largest_block(&mechanics.model.dag, &matrix));
-        leave_out(&mut forms, Form::Determinant, reason);
+        leave_out(&mut forms, ClosedForm::Determinant, reason);
     }
     let words = match &mechanics.dynamics {
         Dynamics::Hamiltonian(_) => &TO_LAGRANGIAN,
@@ -77,29 +81,31 @@ pub(crate) fn closed_forms(mechanics: &mut Mechanics, frame: &Frame, samples: &m
     }
     match &mechanics.dynamics {
         Dynamics::Lagrangian(_) => {
-            let reason = lagrangian_forms(mechanics, frame, &mut forms, elimination.as_ref());
+            let reason = lagrangian_forms(mechanics, symbols, &mut forms, elimination.as_ref());
             if forms.accelerations.is_none() {
-                leave_out(&mut forms, Form::Accelerations, reason.clone());
+                leave_out(&mut forms, ClosedForm::Accelerations, reason.clone());
             }
             for wall in 0..mechanics.walls.len() {
-                let known = forms.why(Form::Impact(wall)).is_some();
+                let known = forms.why(ClosedForm::Impact(wall)).is_some();
                 if mechanics.quadratic && forms.impacts[wall].is_none() && !known {
-                    leave_out(&mut forms, Form::Impact(wall), reason.clone());
+                    leave_out(&mut forms, ClosedForm::Impact(wall), reason.clone());
                 }
             }
         }
         Dynamics::Degenerate(_) => {
             let reason =
                 "the Lagrangian is degenerate: they follow from its equations and conditions together";
-            leave_out(&mut forms, Form::Accelerations, reason.to_owned());
+            leave_out(&mut forms, ClosedForm::Accelerations, reason.to_owned());
         }
-        Dynamics::Hamiltonian(_) if mechanics.quadratic => hamiltonian_impacts(mechanics, frame, &mut forms),
+        Dynamics::Hamiltonian(_) if mechanics.quadratic => {
+            hamiltonian_impacts(mechanics, symbols, &mut forms)
+        }
         Dynamics::Hamiltonian(_) => {}
     }
     forms
 }
 
-fn leave_out(forms: &mut ClosedForms, form: Form, reason: String) {
+fn leave_out(forms: &mut ClosedForms, form: ClosedForm, reason: String) {
     forms.left_out.push(LeftOut { form, reason });
 }
 
@@ -211,7 +217,7 @@ fn combine(dag: &mut Dag, z: &[Vec<Expr>], c: &[Expr], n: usize) -> Vec<Expr> {
 /// Accelerations and impact laws; why those that are missing are, unless the form says so itself.
 fn lagrangian_forms(
     mechanics: &mut Mechanics,
-    frame: &Frame,
+    symbols: &Symbols,
     forms: &mut ClosedForms,
     elimination: Option<&EliminatedRows>,
 ) -> String {
@@ -220,7 +226,7 @@ fn lagrangian_forms(
         return rows_reason(mechanics.rows.len());
     };
     let dag = &mut mechanics.model.dag;
-    let n = frame.free.len();
+    let n = symbols.free.len();
     let w = &l.mass_matrix;
     // Larger blocks have no closed form: do not even multiply them out.
     let coupled = largest_block(dag, w);
@@ -276,7 +282,7 @@ fn lagrangian_forms(
         let projected: Vec<Expr> = z.iter().map(|z| dot(dag, z, &wall.normal)).collect();
         if projected.iter().all(|&e| dag.is_zero(e)) {
             let reason = "no motion that the rows allow changes the gap, so no impulse can act";
-            forms.left_out.push(LeftOut { form: Form::Impact(slot), reason: reason.to_owned() });
+            forms.left_out.push(LeftOut { form: ClosedForm::Impact(slot), reason: reason.to_owned() });
             continue;
         }
         let entries: Vec<Expr> = mass.iter().flatten().chain(&projected).copied().collect();
@@ -306,8 +312,8 @@ fn lagrangian_forms(
                 reaction[r] = tidy_short(dag, e, LONGEST_COLLECTED);
             }
         }
-        let velocity_after = shifted(dag, &frame.free_v(), impulse, &direction);
-        let p: Vec<Expr> = frame.free.iter().map(|&i| mechanics.momenta[i]).collect();
+        let velocity_after = shifted(dag, &symbols.free_v(), impulse, &direction);
+        let p: Vec<Expr> = symbols.free.iter().map(|&i| mechanics.momenta[i]).collect();
         let momentum_after = shifted(dag, &p, impulse, &image);
         forms.impacts[slot] = Some(ImpactForm {
             inverse_mass,
@@ -321,7 +327,7 @@ fn lagrangian_forms(
     reason
 }
 
-fn hamiltonian_impacts(mechanics: &mut Mechanics, frame: &Frame, forms: &mut ClosedForms) {
+fn hamiltonian_impacts(mechanics: &mut Mechanics, symbols: &Symbols, forms: &mut ClosedForms) {
     let Dynamics::Hamiltonian(h) = &mechanics.dynamics else { return };
     let dag = &mut mechanics.model.dag;
     let m = &h.inverse_mass;
@@ -343,7 +349,7 @@ fn hamiltonian_impacts(mechanics: &mut Mechanics, frame: &Frame, forms: &mut Clo
                 let coupled = largest_block(dag, &matrix);
                 let reason =
                     if coupled > MOST_COUPLED { coupled_reason(coupled) } else { TOO_LONG.to_owned() };
-                forms.left_out.push(LeftOut { form: Form::Impact(slot), reason });
+                forms.left_out.push(LeftOut { form: ClosedForm::Impact(slot), reason });
                 continue;
             };
             nu = solved;
@@ -360,7 +366,7 @@ fn hamiltonian_impacts(mechanics: &mut Mechanics, frame: &Frame, forms: &mut Clo
             .collect();
         if direction.iter().all(|&e| e == zero) {
             let reason = "no motion that the rows allow changes the gap, so no impulse can act";
-            forms.left_out.push(LeftOut { form: Form::Impact(slot), reason: reason.to_owned() });
+            forms.left_out.push(LeftOut { form: ClosedForm::Impact(slot), reason: reason.to_owned() });
             continue;
         }
         let inverse_mass = dot(dag, &wall.normal, &direction);
@@ -374,7 +380,8 @@ fn hamiltonian_impacts(mechanics: &mut Mechanics, frame: &Frame, forms: &mut Clo
             })
             .collect();
         let velocity_after = shifted(dag, &h.velocity, impulse, &direction);
-        let momentum_after = pushed(dag, &frame.free_p(), impulse, &wall.normal, &reaction, &mechanics.rows);
+        let momentum_after =
+            pushed(dag, &symbols.free_p(), impulse, &wall.normal, &reaction, &mechanics.rows);
         forms.impacts[slot] = Some(ImpactForm {
             inverse_mass,
             direction,

@@ -6,11 +6,11 @@
 
 use crate::degenerate::{combination, reduced_null_vectors};
 use crate::diagnostic::Diagnostic;
-use crate::frame::{Frame, dot, gradient, hessian, mentions};
 use crate::lagrangian::tidy;
 use crate::mechanics::RowMechanics;
 use crate::model::Model;
 use crate::sample::Samples;
+use crate::symbols::{Symbols, dot, gradient, hessian, mentions};
 use carom_expr::{Dag, Expr};
 use carom_jet::dense::scaled_rows;
 
@@ -35,17 +35,17 @@ pub(crate) struct Hamilton {
 /// H_p, H_q, H_pp of H(q, p, t), driven coordinates eliminated.
 pub(crate) fn hamilton(
     model: &mut Model,
-    frame: &mut Frame,
+    symbols: &mut Symbols,
     given: Expr,
 ) -> Result<Hamilton, Vec<Diagnostic>> {
     let dag = &mut model.dag;
-    let mut reduced = frame.inserted(dag, given);
+    let mut reduced = symbols.inserted(dag, given);
     // p_k of drive i may still contain p_k of later drives; they are put in from the last to the first.
     let mut solutions: Vec<(Expr, Expr)> = Vec::new();
     let mut problems = Vec::new();
-    for &k in &frame.driven {
+    for &k in &symbols.driven {
         let Some(rate) = model.coordinates[k].driven.map(|f| f.velocity) else { continue };
-        let p = frame.p[k];
+        let p = symbols.p[k];
         let first = dag.derivative(reduced, p);
         let second = dag.derivative(first, p);
         let second = tidy(dag, second);
@@ -78,13 +78,13 @@ pub(crate) fn hamilton(
         let later = solutions[i + 1..].to_vec();
         solutions[i].1 = dag.substitute(solutions[i].1, &later);
     }
-    let mut insert_all = frame.insert.clone();
+    let mut insert_all = symbols.insert.clone();
     insert_all.extend(solutions.iter().copied());
-    let driven_q: Vec<Expr> = frame.driven.iter().map(|&k| frame.q[k]).collect();
+    let driven_q: Vec<Expr> = symbols.driven.iter().map(|&k| symbols.q[k]).collect();
     let driven_slopes = gradient(dag, given, &driven_q);
     let driven_slopes = dag.substitute_all(&driven_slopes, &insert_all);
 
-    let (q, p) = (frame.free_q(), frame.free_p());
+    let (q, p) = (symbols.free_q(), symbols.free_p());
     let velocity: Vec<Expr> = gradient(dag, reduced, &p).into_iter().map(|e| tidy(dag, e)).collect();
     let slope: Vec<Expr> = gradient(dag, reduced, &q).into_iter().map(|e| tidy(dag, e)).collect();
     let mut inverse_mass = hessian(dag, &velocity, &p);
@@ -95,7 +95,7 @@ pub(crate) fn hamilton(
     for &v in &velocity {
         let row = gradient(dag, v, &q);
         let carried = dot(dag, &row, &velocity);
-        let explicit = frame.explicit_rate(dag, v);
+        let explicit = symbols.explicit_rate(dag, v);
         let total = dag.add(carried, explicit);
         velocity_bias.push(tidy(dag, total));
     }

@@ -13,8 +13,8 @@
 //! Everything is derived in all coordinates; `derive` inserts prescribed motions afterwards. That gives the same
 //! rows, because the Euler–Lagrange operator of a free coordinate commutes with inserting q_k = f(t).
 
-use crate::frame::{Frame, dot, gradient, hessian, mentions};
 use crate::model::{ForceKind, Model};
+use crate::symbols::{Symbols, dot, gradient, hessian, mentions};
 use carom_expr::{Dag, Expr, Rational};
 use std::collections::{BTreeSet, HashMap};
 
@@ -35,19 +35,19 @@ pub(crate) struct EulerLagrange {
 }
 
 /// W, h and momenta of L(q, v, t).
-pub(crate) fn euler_lagrange(dag: &mut Dag, frame: &mut Frame, lagrangian: Expr) -> EulerLagrange {
-    let (q, v) = (frame.q.clone(), frame.v.clone());
+pub(crate) fn euler_lagrange(dag: &mut Dag, symbols: &mut Symbols, lagrangian: Expr) -> EulerLagrange {
+    let (q, v) = (symbols.q.clone(), symbols.v.clone());
     let momenta = gradient(dag, lagrangian, &v);
     let raw = hessian(dag, &momenta, &v);
     let mass_matrix = tidy_symmetric(dag, raw);
     let entries: Vec<Expr> = mass_matrix.iter().flatten().copied().collect();
     if !mentions(dag, &entries, &v) {
-        return quadratic(dag, frame, lagrangian, &momenta, mass_matrix);
+        return quadratic(dag, symbols, lagrangian, &momenta, mass_matrix);
     }
     let bias = (0..q.len())
         .map(|i| {
             // d/dt p_i without accelerations, minus ∂L/∂q_i
-            let rate = frame.rate(dag, momenta[i]);
+            let rate = symbols.rate(dag, momenta[i]);
             let slope = dag.derivative(lagrangian, q[i]);
             let h = dag.sub(rate, slope);
             tidy(dag, h)
@@ -58,12 +58,12 @@ pub(crate) fn euler_lagrange(dag: &mut Dag, frame: &mut Frame, lagrangian: Expr)
 
 fn quadratic(
     dag: &mut Dag,
-    frame: &mut Frame,
+    symbols: &mut Symbols,
     lagrangian: Expr,
     raw_momenta: &[Expr],
     mass_matrix: Vec<Vec<Expr>>,
 ) -> EulerLagrange {
-    let (q, v) = (frame.q.clone(), frame.v.clone());
+    let (q, v) = (symbols.q.clone(), symbols.v.clone());
     let n = q.len();
     let zero = dag.zero();
     let at_rest: Vec<(Expr, Expr)> = v.iter().map(|&v| (v, zero)).collect();
@@ -100,13 +100,13 @@ fn quadratic(
             if [mass_matrix[i][j], beta_slopes[i][j], beta_slopes[j][i]] == [zero; 3] {
                 continue;
             }
-            let w_t = frame.explicit_rate(dag, mass_matrix[i][j]);
+            let w_t = symbols.explicit_rate(dag, mass_matrix[i][j]);
             let (one, minus) = (Rational::ONE, Rational::MINUS_ONE);
             let gyro = dag
                 .linear(Rational::ZERO, &[(one, w_t), (one, beta_slopes[i][j]), (minus, beta_slopes[j][i])]);
             terms.push(dag.mul(gyro, v[j]));
         }
-        terms.push(frame.explicit_rate(dag, beta[i]));
+        terms.push(symbols.explicit_rate(dag, beta[i]));
         let slope = dag.derivative(rest, q[i]);
         terms.push(dag.neg(slope));
         bias.push(written_out(dag, &terms));
@@ -184,10 +184,10 @@ pub(crate) fn quadratic_form(dag: &mut Dag, matrix: &[Vec<Expr>], v: &[Expr]) ->
 }
 
 /// Q in all coordinates: −∂R/∂v + Σ (∂r/∂q)ᵀF + generalized forces.
-pub(crate) fn generalized_force(model: &mut Model, frame: &Frame) -> Vec<Expr> {
+pub(crate) fn generalized_force(model: &mut Model, symbols: &Symbols) -> Vec<Expr> {
     let dag = &mut model.dag;
-    let mut force = Vec::with_capacity(frame.q.len());
-    for (i, (&q, &v)) in frame.q.iter().zip(&frame.v).enumerate() {
+    let mut force = Vec::with_capacity(symbols.q.len());
+    for (i, (&q, &v)) in symbols.q.iter().zip(&symbols.v).enumerate() {
         let mut parts: Vec<(Rational, Expr)> = Vec::new();
         if let Some(r) = model.dissipation {
             parts.push((Rational::MINUS_ONE, dag.derivative(r, v)));

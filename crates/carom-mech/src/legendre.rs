@@ -13,9 +13,9 @@
 //! The second is the relativistic particle, with magnetic terms β. B must be a formula of parameters: its sign is
 //! taken from their values. Anything else has no closed form here, and the result says why.
 
-use crate::frame::{dot, gradient, hessian, mentions};
 use crate::lagrangian::tidy;
 use crate::model::Model;
+use crate::symbols::{dot, gradient, hessian, mentions};
 use carom_expr::{Dag, Expr, Node, Rational};
 
 /// G and x as functions of y.
@@ -27,7 +27,7 @@ pub(crate) struct Transform {
 }
 
 /// What is solved for what, in messages.
-pub(crate) struct Words {
+pub(crate) struct LegendreWords {
     /// `p = ∂L/∂v`
     pub map: &'static str,
     /// `v`
@@ -37,11 +37,11 @@ pub(crate) struct Words {
 }
 
 /// From L to H.
-pub(crate) const TO_HAMILTONIAN: Words =
-    Words { map: "p = ∂L/∂v", unknown: "v", matrix: "the mass matrix" };
+pub(crate) const TO_HAMILTONIAN: LegendreWords =
+    LegendreWords { map: "p = ∂L/∂v", unknown: "v", matrix: "the mass matrix" };
 /// From H to L.
-pub(crate) const TO_LAGRANGIAN: Words =
-    Words { map: "v = ∂H/∂p", unknown: "p", matrix: "the matrix ∂²H/∂p∂p" };
+pub(crate) const TO_LAGRANGIAN: LegendreWords =
+    LegendreWords { map: "v = ∂H/∂p", unknown: "p", matrix: "the matrix ∂²H/∂p∂p" };
 
 /// The transform of `f` from the symbols `x` to the symbols `y`, or why there is none.
 pub(crate) fn legendre(
@@ -49,7 +49,7 @@ pub(crate) fn legendre(
     f: Expr,
     x: &[Expr],
     y: &[Expr],
-    words: &Words,
+    words: &LegendreWords,
 ) -> Result<Transform, String> {
     let dag = &mut model.dag;
     let first = gradient(dag, f, x);
@@ -122,7 +122,7 @@ fn quadratic_block(
     slopes: &[Expr],
     at_rest: &[(Expr, Expr)],
     y: &[Expr],
-    words: &Words,
+    words: &LegendreWords,
 ) -> Result<Transform, String> {
     let beta = dag.substitute_all(slopes, at_rest);
     let shifted: Vec<Expr> = y.iter().zip(&beta).map(|(&y, &b)| dag.sub(y, b)).collect();
@@ -152,7 +152,7 @@ fn root_block(
     all: &[Expr],
     x: &[Expr],
     y: &[Expr],
-    words: &Words,
+    words: &LegendreWords,
 ) -> Result<Transform, String> {
     let no_form = || {
         format!(

@@ -13,7 +13,6 @@ pub mod diagnostic;
 pub mod draft;
 mod eliminate;
 mod forms;
-mod frame;
 mod hamiltonian;
 pub mod invariants;
 mod lagrangian;
@@ -29,6 +28,7 @@ mod routh;
 mod sample;
 pub mod schema;
 mod state;
+mod symbols;
 pub mod units;
 mod walls;
 

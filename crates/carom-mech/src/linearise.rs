@@ -11,9 +11,9 @@
 //! or hidden conditions only directions that keep them are motions; A acts on all of them.
 
 use crate::diagnostic::Diagnostic;
-use crate::frame::{dot, gradient};
 use crate::mechanics::{Dynamics, Mechanics};
 use crate::state::StateValues;
+use crate::symbols::{dot, gradient};
 use carom_expr::{Dag, Expr};
 use carom_jet::dense::SingularValues;
 

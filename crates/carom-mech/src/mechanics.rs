@@ -79,7 +79,7 @@ pub struct ClosedForms {
 
 impl ClosedForms {
     /// Why a form is not there.
-    pub fn why(&self, form: Form) -> Option<&str> {
+    pub fn why(&self, form: ClosedForm) -> Option<&str> {
         self.left_out.iter().find(|l| l.form == form).map(|l| l.reason.as_str())
     }
 }
@@ -88,14 +88,14 @@ impl ClosedForms {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LeftOut {
     /// Which one.
-    pub form: Form,
+    pub form: ClosedForm,
     /// Why: a clause to stand after a colon.
     pub reason: String,
 }
 
 /// Closed forms that may be left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum ClosedForm {
     /// A basis of Δ.
     Distribution,
     /// a(q, v, t)

@@ -243,7 +243,7 @@ pub struct Event {
     /// Fires when this crosses zero.
     pub when: Expr,
     /// Which crossings count.
-    pub direction: Direction,
+    pub direction: CrossingDirection,
     /// Fires only where this is > 0.
     pub only_if: Option<Expr>,
     /// What happens.
@@ -253,7 +253,7 @@ pub struct Event {
 /// Which crossings count.
 #[allow(missing_docs)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
+pub enum CrossingDirection {
     Rising,
     Falling,
     Both,

@@ -7,7 +7,7 @@
 //! Promise: the same input gives the same record: no date, no machine, no path. The first hash is what `sha256sum MODEL.toml`
 //! prints (of a file without byte order mark).
 
-use crate::draft::{Draft, Signal, Word};
+use crate::draft::{Draft, SignalSource, Word};
 use sha2::{Digest, Sha256};
 
 /// What identifies a model and what was changed about it.
@@ -47,7 +47,7 @@ pub fn sha256(text: impl AsRef<[u8]>) -> String {
 pub(crate) fn tables(draft: &Draft) -> Vec<&Word> {
     let mut files: Vec<&Word> = Vec::new();
     for input in &draft.inputs {
-        if let Signal::Table { file, .. } = &input.signal
+        if let SignalSource::Table { file, .. } = &input.signal
             && !files.iter().any(|known| known.text == file.text)
         {
             files.push(file);

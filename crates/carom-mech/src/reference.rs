@@ -2,41 +2,41 @@
 //!
 //! The same text is a page of the repository, a chapter of the book, and what `carom help` prints.
 
-use crate::schema::{self, Entry};
+use crate::schema::{self, SchemaKey};
 use crate::units;
 use carom_expr::Function;
 use std::fmt::Write;
 
 /// What stands before the keys of a table, and an example of it.
-struct Section {
-    /// As in [`Entry::table`]; the second is a table within the first.
+struct ReferenceSection {
+    /// As in [`SchemaKey::table`]; the second is a table within the first.
     tables: &'static [&'static str],
     title: &'static str,
     text: &'static str,
     example: &'static str,
 }
 
-const SECTIONS: &[Section] = &[
-    Section {
+const SECTIONS: &[ReferenceSection] = &[
+    ReferenceSection {
         tables: &[""],
         title: "Top of the file",
         text: "These keys stand before the first `[table]`: what follows a table's header belongs to that table. The physics is \
                given in exactly one way: by `[energy]` and/or bodies, by `lagrangian`, or by `hamiltonian`.",
         example: "name = \"Falling ball\"\ncoordinates = [\"y\"]\nlagrangian = \"m/2*y'^2 - m*9.81*y\"\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["parameters"],
         title: "[parameters]",
         text: "Constants. `--set m=2` changes one from the command line.",
         example: "[parameters]\nm = 1.5\nl = 0.5\nx_wall = \"-l/2\"\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["define"],
         title: "[define]",
         text: "Names for formulas, in any order. `x1'` below is the velocity of the bob, found by the chain rule.",
         example: "[define]\nx1 = \"l*sin(theta)\"\nspeed = \"x1'\"\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["input", "input.*"],
         title: "[input]",
         text: "Signals from outside, functions of time. A table is a CSV file beside the model whose first line names its columns; the \
@@ -50,50 +50,50 @@ const SECTIONS: &[Section] = &[
                as smoothly as inside, with a warning.",
         example: "[input]\nu = \"sin(3*t)\"\nmeasured = { file = \"push.csv\", column = \"force\" }\nvalve = { file = \"push.csv\", column = \"open\", interpolate = \"hold\" }\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["energy"],
         title: "[energy]",
         text: "",
         example: "[energy]\nkinetic = \"m/2*x'^2\"\npotential = \"k/2*x^2\"\ndissipation = \"b/2*x'^2\"\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["body.*"],
         title: "[body.NAME]",
         text: "A mass at a point. It adds its energies by itself (with `gravity` from the top of the file) and is drawn in animations.",
         example: "[body.rod]\nmass = \"m\"\nat = [\"l/2*sin(theta)\", \"-l/2*cos(theta)\"]\ninertia = \"m*l^2/12\"\nangle = \"theta\"\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["force.*"],
         title: "[force.NAME]",
         text: "A force that no potential describes: a vector at a point, or generalized forces by coordinate.",
         example: "[force.push]\nat = [\"x\", \"y\"]\nvector = [\"2*sin(t)\", 0.0]\n\n[force.brake]\ngeneralized = { x = \"-b*x'\" }\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["holonomic"],
         title: "[holonomic]",
         text: "Named constraints on positions: each formula is kept at zero.",
         example: "[holonomic]\nrod = \"x^2 + y^2 - l^2\"\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["nonholonomic"],
         title: "[nonholonomic]",
         text: "Named constraints on velocities, linear in them: each formula is kept at zero.",
         example: "[nonholonomic]\nskate = \"x'*sin(phi) - y'*cos(phi)\"\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["driven"],
         title: "[driven]",
         text: "Coordinates with a prescribed motion. They have no equation and no start; the force that drives them is reported.",
         example: "[driven]\ntheta1 = \"omega*t\"\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["wall.*"],
         title: "[wall.NAME]",
         text: "One-sided constraints: the motion keeps the gap at zero or above and bounces where it reaches zero. `min(a, b)` is two \
                walls, called NAME.1 and NAME.2; so is `c - abs(u)`.",
         example: "[wall.floor]\ngap = \"y\"\nrestitution = 0.8\ndraw = \"y\"\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["event.*"],
         title: "[event.NAME]",
         text: "Something to notice, to stop at, or to reset the state at. Crossings inside smooth motion count, once each; a zero at \
@@ -102,26 +102,26 @@ const SECTIONS: &[Section] = &[
                in the order of the file, each on the state after.",
         example: "[event.apex]\nwhen = \"y'\"\ndirection = \"falling\"\n\n[event.step]\nwhen = \"theta - alpha\"\naction = \"set\"\nset = { theta = \"-theta\", \"theta'\" = \"cos(2*alpha)*theta'\" }\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["output"],
         title: "[output]",
         text: "",
         example: "[output]\ntip_speed = \"sqrt(x'^2 + y'^2)\"\nacceleration = \"y''\"\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["start"],
         title: "[start]",
         text: "Where the motion starts. What is not named is 0, except what is driven or what the constraints determine: that is \
                computed. `--start \"theta=0.1,theta'=2\"` changes it from the command line.",
         example: "[start]\nposition = { theta = \"pi/3\" }\nvelocity = { theta = 0.5 }\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["run"],
         title: "[run]",
         text: "How to simulate, unless the command line says otherwise.",
         example: "[run]\nuntil = 10.0\nsamples = 501\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["units"],
         title: "[units]",
         text: "States units of names. What is stated is checked in every formula; a name without a stated unit is unknown, and an error only \
@@ -132,7 +132,7 @@ const SECTIONS: &[Section] = &[
                A unit is a product of names, `kg m^2/s^2`: blanks multiply, exponents follow `^`, several factors below stand in parentheses, `J/(kg K)`.",
         example: "[units]\ntheta = \"deg\"\nl = \"m\"\n\"theta'\" = \"rad/s\"\n",
     },
-    Section {
+    ReferenceSection {
         tables: &["view"],
         title: "[view]",
         text: "What an animation draws besides bodies and walls. A point is `\"origin\"`, the name of a body, or a list of two formulas, in \
@@ -245,13 +245,13 @@ fn header(example: &str) -> String {
     example.lines().find(|line| line.starts_with('[')).map(|line| format!("{line}\n")).unwrap_or_default()
 }
 
-fn section(section: &Section, level: usize) -> String {
+fn section(section: &ReferenceSection, level: usize) -> String {
     let mut out = format!("{} {}\n\n", "#".repeat(level), section.title);
     if !section.text.is_empty() {
         _ = write!(out, "{}\n\n", section.text);
     }
     for table in section.tables {
-        let entries: Vec<&Entry> = schema::schema().iter().filter(|e| e.table == *table).collect();
+        let entries: Vec<&SchemaKey> = schema::schema().iter().filter(|e| e.table == *table).collect();
         if *table != section.tables[0] {
             out += "\nThe table form:\n\n";
         }
@@ -297,9 +297,9 @@ fn significant(x: f64) -> String {
     if (1e-4..1e12).contains(&rounded) { rounded.to_string() } else { format!("{rounded:e}") }
 }
 
-fn rows(entries: &[&Entry]) -> String {
+fn rows(entries: &[&SchemaKey]) -> String {
     let mut out = String::from("| key | what to write | meaning |\n|---|---|---|\n");
-    for Entry { key, shape, meaning, default, required, .. } in entries {
+    for SchemaKey { key, shape, meaning, default, required, .. } in entries {
         let key = if *key == "*" { "any name".to_owned() } else { format!("`{key}`") };
         let more = match default {
             Some(default) => format!("; {default} when missing"),

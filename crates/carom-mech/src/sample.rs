@@ -8,11 +8,11 @@
 //! coordinate its size when the point was drawn. A value is zero when it is below 1e-9 of its magnitude at every
 //! point.
 
-use crate::frame::Frame;
 use crate::model::Model;
+use crate::symbols::Symbols;
 use carom_expr::{Dag, Exponent, Expr, Function, Random, Symbol, evaluate_function};
 use carom_jet::dense::least_norm;
-use carom_jet::values::{Arithmetic, Evaluator};
+use carom_jet::values::{Evaluator, Scalar};
 
 /// Below this part of its magnitude a value is zero.
 const ZERO: f64 = 1e-9;
@@ -23,14 +23,14 @@ const POINTS: usize = 3;
 
 /// A value and the size of what it was made of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sized {
+pub(crate) struct Magnitude {
     pub value: f64,
     pub magnitude: f64,
 }
 
-impl Sized {
-    fn exact(value: f64) -> Sized {
-        Sized { value, magnitude: value.abs() }
+impl Magnitude {
+    fn exact(value: f64) -> Magnitude {
+        Magnitude { value, magnitude: value.abs() }
     }
 
     fn is_zero(self) -> bool {
@@ -38,33 +38,33 @@ impl Sized {
     }
 }
 
-impl Arithmetic for Sized {
-    fn number(x: f64) -> Sized {
-        Sized::exact(x)
+impl Scalar for Magnitude {
+    fn number(x: f64) -> Magnitude {
+        Magnitude::exact(x)
     }
 
-    fn add(self, k: f64, x: Sized) -> Sized {
-        Sized { value: self.value + k * x.value, magnitude: self.magnitude + k.abs() * x.magnitude }
+    fn add(self, k: f64, x: Magnitude) -> Magnitude {
+        Magnitude { value: self.value + k * x.value, magnitude: self.magnitude + k.abs() * x.magnitude }
     }
 
-    fn multiply(self, x: Sized, n: Exponent) -> Sized {
+    fn multiply(self, x: Magnitude, n: Exponent) -> Magnitude {
         let value = n.power(x.value);
-        let magnitude = if n.value() > 0.0 { x.magnitude.powf(n.value()) } else { value.abs() };
-        Sized { value: self.value * value, magnitude: self.magnitude * magnitude }
+        let magnitude = if n.value() > 0.0 { n.power(x.magnitude) } else { value.abs() };
+        Magnitude { value: self.value * value, magnitude: self.magnitude * magnitude }
     }
 
-    fn power(self, y: Sized) -> Sized {
-        Sized::exact(self.value.powf(y.value))
+    fn power(self, y: Magnitude) -> Magnitude {
+        Magnitude::exact(self.value.powf(y.value))
     }
 
-    fn function(f: Function, x: Sized, y: Sized) -> Sized {
+    fn function(f: Function, x: Magnitude, y: Magnitude) -> Magnitude {
         let value = evaluate_function(f, x.value, y.value);
         // How much f moves when its argument moves by a little of its own magnitude, scaled up again.
         const LITTLE: f64 = 1e-3;
         let moved = evaluate_function(f, x.value + LITTLE * x.magnitude, y.value);
         let swing = (moved - value).abs() / LITTLE;
         let swing = if swing.is_finite() { swing } else { 0.0 };
-        Sized { value, magnitude: value.abs().max(swing) }
+        Magnitude { value, magnitude: value.abs().max(swing) }
     }
 }
 
@@ -74,7 +74,7 @@ struct SamplePoint {
     /// |symbol| when the point was drawn: a coordinate that the conditions force to zero keeps this as its size.
     scales: Vec<f64>,
     /// Values found so far, by their place in the evaluator.
-    known: Vec<Sized>,
+    known: Vec<Magnitude>,
 }
 
 /// Random states of a model.
@@ -90,21 +90,28 @@ pub(crate) struct Samples {
 impl Samples {
     /// Points near the start, at most `width` of their size away from it, at which all of `domain` are finite. Empty if
     /// none was found.
-    pub fn new(model: &Model, frame: &Frame, hamiltonian: bool, domain: &[Expr], width: f64) -> Samples {
-        Samples::many(model, frame, hamiltonian, domain, width, POINTS)
+    pub fn new(
+        model: &Model,
+        all_symbols: &Symbols,
+        hamiltonian: bool,
+        domain: &[Expr],
+        width: f64,
+    ) -> Samples {
+        Samples::many(model, all_symbols, hamiltonian, domain, width, POINTS)
     }
 
     /// As [`Samples::new`], up to `count` points.
     pub fn many(
         model: &Model,
-        frame: &Frame,
+        all_symbols: &Symbols,
         hamiltonian: bool,
         domain: &[Expr],
         mut width: f64,
         count: usize,
     ) -> Samples {
         let dag = &model.dag;
-        let (q, rates) = (frame.free_q(), if hamiltonian { frame.free_p() } else { frame.free_v() });
+        let (q, rates) =
+            (all_symbols.free_q(), if hamiltonian { all_symbols.free_p() } else { all_symbols.free_v() });
         let state: Vec<Expr> = q.iter().chain(&rates).copied().collect();
         let mut random = Random(1);
         let mut points = Vec::new();
@@ -127,7 +134,7 @@ impl Samples {
                 put(u.second, width * random.symmetric());
             }
             put(model.time, model.start.time + width * random.symmetric().abs());
-            for &i in &frame.free {
+            for &i in &all_symbols.free {
                 let c = &model.coordinates[i];
                 let start = |x: Option<f64>| x.filter(|x| x.is_finite()).unwrap_or(0.0);
                 let (x, v, p) = (
@@ -164,12 +171,12 @@ impl Samples {
     }
 
     /// The values of `e`, one per point.
-    pub fn values(&mut self, dag: &Dag, e: Expr) -> Vec<Sized> {
+    pub fn values(&mut self, dag: &Dag, e: Expr) -> Vec<Magnitude> {
         self.points_at(dag, e).collect()
     }
 
     /// The same, one after the other.
-    fn points_at(&mut self, dag: &Dag, e: Expr) -> impl Iterator<Item = Sized> {
+    fn points_at(&mut self, dag: &Dag, e: Expr) -> impl Iterator<Item = Magnitude> {
         let place = self.formulas.add(dag, e);
         let formulas = &self.formulas;
         self.points.iter_mut().map(move |p| p.value(formulas, place))
@@ -177,7 +184,7 @@ impl Samples {
 
     /// Is `e` zero at every point?
     pub fn vanishes(&mut self, dag: &Dag, e: Expr) -> bool {
-        dag.is_zero(e) || self.points_at(dag, e).all(Sized::is_zero)
+        dag.is_zero(e) || self.points_at(dag, e).all(Magnitude::is_zero)
     }
 
     /// Is `e` far from zero at every point?
@@ -201,7 +208,7 @@ impl Samples {
         if conditions.is_empty() {
             return;
         }
-        let equations = Equations::new(dag, conditions, jacobian, unknowns);
+        let equations = CompiledConditions::new(dag, conditions, jacobian, unknowns);
         self.points.retain_mut(|p| p.project(&equations));
         // What was known belongs to where the points were.
         self.formulas = Evaluator::default();
@@ -209,7 +216,7 @@ impl Samples {
 }
 
 /// Conditions g = 0 with their derivatives, compiled.
-struct Equations {
+struct CompiledConditions {
     conditions: Compiled,
     jacobian: Compiled,
     /// The symbols that may move.
@@ -230,16 +237,16 @@ impl Compiled {
         Compiled { formulas, places }
     }
 
-    fn at(&self, point: &mut SamplePoint) -> Vec<Vec<Sized>> {
+    fn at(&self, point: &mut SamplePoint) -> Vec<Vec<Magnitude>> {
         point.known.clear();
         point.evaluate(&self.formulas);
         self.places.iter().map(|row| row.iter().map(|&place| point.known[place]).collect()).collect()
     }
 }
 
-impl Equations {
-    fn new(dag: &Dag, conditions: &[Expr], jacobian: &[Vec<Expr>], unknowns: &[Expr]) -> Equations {
-        Equations {
+impl CompiledConditions {
+    fn new(dag: &Dag, conditions: &[Expr], jacobian: &[Vec<Expr>], unknowns: &[Expr]) -> CompiledConditions {
+        CompiledConditions {
             conditions: Compiled::new(dag, [conditions]),
             jacobian: Compiled::new(dag, jacobian.iter().map(Vec::as_slice)),
             unknowns: unknowns.iter().filter_map(|&x| dag.as_symbol(x)).map(Symbol::index).collect(),
@@ -249,14 +256,14 @@ impl Equations {
     /// What is left of the conditions, and the largest part of its magnitude; none where they have no value.
     fn residual(&self, point: &mut SamplePoint) -> Option<(Vec<f64>, f64)> {
         let values = self.conditions.at(point).concat();
-        let part = |x: &Sized| x.value.abs() / x.magnitude.max(f64::MIN_POSITIVE);
+        let part = |x: &Magnitude| x.value.abs() / x.magnitude.max(f64::MIN_POSITIVE);
         let size = values.iter().map(part).fold(0.0, f64::max);
         let finite = values.iter().all(|x| x.value.is_finite());
         finite.then(|| (values.iter().map(|x| x.value).collect(), size))
     }
 
     fn matrix(&self, point: &mut SamplePoint) -> Vec<Vec<f64>> {
-        let numbers = |row: &Vec<Sized>| row.iter().map(|x| x.value).collect();
+        let numbers = |row: &Vec<Magnitude>| row.iter().map(|x| x.value).collect();
         self.jacobian.at(point).iter().map(numbers).collect()
     }
 }
@@ -268,13 +275,13 @@ impl SamplePoint {
     }
 
     /// Newton with halving steps; quadratic convergence needs few, far starts need damping.
-    fn project(&mut self, equations: &Equations) -> bool {
+    fn project(&mut self, equations: &CompiledConditions) -> bool {
         let moved = self.newton(equations);
         self.known.clear();
         moved
     }
 
-    fn newton(&mut self, equations: &Equations) -> bool {
+    fn newton(&mut self, equations: &CompiledConditions) -> bool {
         let slots = &equations.unknowns;
         let Some((mut values, mut size)) = equations.residual(self) else { return false };
         for _ in 0..60 {
@@ -305,7 +312,7 @@ impl SamplePoint {
     }
 
     /// The value at a place of `formulas`.
-    fn value(&mut self, formulas: &Evaluator, place: usize) -> Sized {
+    fn value(&mut self, formulas: &Evaluator, place: usize) -> Magnitude {
         if self.known.len() <= place {
             self.evaluate(formulas);
         }
@@ -317,7 +324,7 @@ impl SamplePoint {
         formulas.evaluate(&mut self.known, |slot| {
             let at = formulas.symbols()[slot].index();
             let value = symbols.get(at).copied().unwrap_or(0.0);
-            Sized { value, magnitude: scales.get(at).copied().unwrap_or(0.0).max(value.abs()) }
+            Magnitude { value, magnitude: scales.get(at).copied().unwrap_or(0.0).max(value.abs()) }
         });
     }
 }

@@ -6,13 +6,13 @@
 
 /// One accepted key.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Entry {
+pub struct SchemaKey {
     /// The table: `""` is the top of the file, `wall.*` a table with a name of your own.
     pub table: &'static str,
     /// The key; `*` stands for any name of your own.
     pub key: &'static str,
     /// What to write.
-    pub shape: Shape,
+    pub shape: ValueShape,
     /// What it means.
     pub meaning: &'static str,
     /// What holds when it is missing, as it would be written.
@@ -23,7 +23,7 @@ pub struct Entry {
 
 /// The kind of value that a key takes.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Shape {
+pub enum ValueShape {
     /// Words.
     Text,
     /// `["x", "y"]`
@@ -62,46 +62,48 @@ pub enum Shape {
     Polygons,
 }
 
-impl Shape {
+impl ValueShape {
     /// What to write, in words.
     ///
     /// ```
-    /// # use carom_mech::schema::Shape;
-    /// assert_eq!(Shape::OneOf(&["rising", "falling", "both"]).form(), r#""rising", "falling" or "both""#);
+    /// # use carom_mech::schema::ValueShape;
+    /// assert_eq!(ValueShape::OneOf(&["rising", "falling", "both"]).form(), r#""rising", "falling" or "both""#);
     /// ```
     pub fn form(self) -> String {
         match self {
-            Shape::Text => "text".to_owned(),
-            Shape::Names => "list of names".to_owned(),
-            Shape::Formula => "formula".to_owned(),
-            Shape::Number => "number or formula".to_owned(),
-            Shape::Between(least, most) => format!("number or formula, {} to {}", short(least), short(most)),
-            Shape::Positive => "number above 0".to_owned(),
-            Shape::Count(0) => "whole number".to_owned(),
-            Shape::Count(least) => format!("whole number from {least} on"),
-            Shape::OneOf(words) => {
+            ValueShape::Text => "text".to_owned(),
+            ValueShape::Names => "list of names".to_owned(),
+            ValueShape::Formula => "formula".to_owned(),
+            ValueShape::Number => "number or formula".to_owned(),
+            ValueShape::Between(least, most) => {
+                format!("number or formula, {} to {}", short(least), short(most))
+            }
+            ValueShape::Positive => "number above 0".to_owned(),
+            ValueShape::Count(0) => "whole number".to_owned(),
+            ValueShape::Count(least) => format!("whole number from {least} on"),
+            ValueShape::OneOf(words) => {
                 let (last, others) = words.split_last().unwrap_or((&"", &[]));
                 let others: Vec<String> = others.iter().map(|w| format!("\"{w}\"")).collect();
                 format!("{} or \"{last}\"", others.join(", "))
             }
-            Shape::Flag => "true or false".to_owned(),
-            Shape::List(least, most) if least == most => format!("list of {least} formulas"),
-            Shape::List(least, most) => format!("list of {least} or {most} formulas"),
-            Shape::FormulaOrList => "formula, or list of three".to_owned(),
-            Shape::Table(form) => form.to_owned(),
-            Shape::Signal => "formula, or { file = \"…\" }".to_owned(),
-            Shape::Points => "list of points".to_owned(),
-            Shape::Pairs => "list of pairs of points".to_owned(),
-            Shape::Corners => "list of corners [x, y]".to_owned(),
-            Shape::Circles => "list of [point, radius] or [point, radius, axis]".to_owned(),
-            Shape::Polygons => "list of lists of points".to_owned(),
+            ValueShape::Flag => "true or false".to_owned(),
+            ValueShape::List(least, most) if least == most => format!("list of {least} formulas"),
+            ValueShape::List(least, most) => format!("list of {least} or {most} formulas"),
+            ValueShape::FormulaOrList => "formula, or list of three".to_owned(),
+            ValueShape::Table(form) => form.to_owned(),
+            ValueShape::Signal => "formula, or { file = \"…\" }".to_owned(),
+            ValueShape::Points => "list of points".to_owned(),
+            ValueShape::Pairs => "list of pairs of points".to_owned(),
+            ValueShape::Corners => "list of corners [x, y]".to_owned(),
+            ValueShape::Circles => "list of [point, radius] or [point, radius, axis]".to_owned(),
+            ValueShape::Polygons => "list of lists of points".to_owned(),
         }
     }
 
-    /// The words a [`Shape::OneOf`] chooses from.
+    /// The words a [`ValueShape::OneOf`] chooses from.
     pub fn words(self) -> &'static [&'static str] {
         match self {
-            Shape::OneOf(words) => words,
+            ValueShape::OneOf(words) => words,
             _ => &[],
         }
     }
@@ -117,7 +119,7 @@ macro_rules! entries {
     (@required) => { false };
     (@required required) => { true };
     ($($table:literal { $($key:literal: $shape:expr, $($required:ident,)? $meaning:literal $(; else $default:literal)?)* })*) => {
-        &[$($(Entry {
+        &[$($(SchemaKey {
             table: $table,
             key: $key,
             shape: $shape,
@@ -128,12 +130,12 @@ macro_rules! entries {
     };
 }
 
-use Shape::{
+use ValueShape::{
     Between, Circles, Corners, Count, Flag, Formula, FormulaOrList, List, Names, Number, OneOf, Pairs,
     Points, Polygons, Positive, Signal, Table, Text,
 };
 
-static SCHEMA: &[Entry] = entries! {
+static SCHEMA: &[SchemaKey] = entries! {
     "" {
         "name": Text, "title of the model; the file's name when missing"
         "coordinates": Names, required, "generalized coordinates; their order is part of the model"
@@ -234,11 +236,11 @@ static SCHEMA: &[Entry] = entries! {
 };
 
 /// The whole list, in the order a reader meets it.
-pub fn schema() -> &'static [Entry] {
+pub fn schema() -> &'static [SchemaKey] {
     SCHEMA
 }
 
-/// The keys of a table, `table` written as in [`Entry::table`].
+/// The keys of a table, `table` written as in [`SchemaKey::table`].
 pub fn keys(table: &str) -> impl Iterator<Item = &'static str> + '_ {
     SCHEMA.iter().filter(move |e| e.table == table).map(|e| e.key)
 }
@@ -251,7 +253,7 @@ pub fn keys(table: &str) -> impl Iterator<Item = &'static str> + '_ {
 /// assert_eq!(schema::entry("parameters", "g").unwrap().key, "*");
 /// assert!(schema::entry("wall.*", "bounce").is_none());
 /// ```
-pub fn entry(table: &str, key: &str) -> Option<&'static Entry> {
+pub fn entry(table: &str, key: &str) -> Option<&'static SchemaKey> {
     SCHEMA.iter().find(|e| e.table == table && (e.key == key || e.key == "*"))
 }
 
@@ -301,11 +303,11 @@ mod tests {
         for e in SCHEMA {
             let Some(default) = e.default else { continue };
             match e.shape {
-                Shape::OneOf(words) => assert!(words.contains(&default), "{e:?}"),
-                Shape::Between(least, most) => {
+                ValueShape::OneOf(words) => assert!(words.contains(&default), "{e:?}"),
+                ValueShape::Between(least, most) => {
                     assert!((least..=most).contains(&default.parse().unwrap()), "{e:?}");
                 }
-                Shape::Count(least) => assert!(default.parse::<u64>().unwrap() >= least, "{e:?}"),
+                ValueShape::Count(least) => assert!(default.parse::<u64>().unwrap() >= least, "{e:?}"),
                 _ => {}
             }
         }

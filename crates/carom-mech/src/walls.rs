@@ -8,10 +8,10 @@
 //! Columns of driven coordinates move into b (times ḟ) and γ (times f̈). For a Hamiltonian model v = H_p, and the
 //! part of a = H_pp ṗ + (H_pq H_p + H_pt) that does not contain ṗ goes into γ as well.
 
-use crate::frame::{Frame, dot, gradient};
 use crate::lagrangian::tidy;
 use crate::mechanics::{RowMechanics, WallMechanics};
 use crate::model::{Model, RowKind};
+use crate::symbols::{Symbols, dot, gradient};
 use carom_expr::{Dag, Expr};
 
 /// How to write a formula of (q, v, t) in terms of the state.
@@ -45,21 +45,21 @@ struct RateTerms {
 }
 
 /// The line whose rate is `normal`·v + `drift`, all coordinates, prescribed motions not inserted.
-fn line(dag: &mut Dag, frame: &mut Frame, form: &StateForm, normal: &[Expr], drift: Expr) -> RateTerms {
-    let v = frame.v.clone();
+fn line(dag: &mut Dag, symbols: &mut Symbols, form: &StateForm, normal: &[Expr], drift: Expr) -> RateTerms {
+    let v = symbols.v.clone();
     let moving = dot(dag, normal, &v);
     let rate = dag.add(moving, drift);
-    let mut bias = frame.rate(dag, rate);
+    let mut bias = symbols.rate(dag, rate);
     let mut total_drift = drift;
-    for (slot, &k) in frame.driven.iter().enumerate() {
-        let forced = dag.mul(normal[k], frame.driven_acceleration[slot]);
+    for (slot, &k) in symbols.driven.iter().enumerate() {
+        let forced = dag.mul(normal[k], symbols.driven_acceleration[slot]);
         bias = dag.add(bias, forced);
         let carried = dag.mul(normal[k], v[k]);
         total_drift = dag.add(total_drift, carried);
     }
     let normal = form.of_all(dag, normal);
-    let free: Vec<Expr> = frame.free.iter().map(|&i| normal[i]).collect();
-    let driven: Vec<Expr> = frame.driven.iter().map(|&i| normal[i]).collect();
+    let free: Vec<Expr> = symbols.free.iter().map(|&i| normal[i]).collect();
+    let driven: Vec<Expr> = symbols.driven.iter().map(|&i| normal[i]).collect();
     let drift = form.of(dag, total_drift);
     let mut bias = form.of(dag, bias);
     if !form.velocity_bias.is_empty() {
@@ -70,25 +70,25 @@ fn line(dag: &mut Dag, frame: &mut Frame, form: &StateForm, normal: &[Expr], dri
 }
 
 /// All constraint rows.
-pub(crate) fn rows(model: &mut Model, frame: &mut Frame, form: &StateForm) -> Vec<RowMechanics> {
+pub(crate) fn rows(model: &mut Model, symbols: &mut Symbols, form: &StateForm) -> Vec<RowMechanics> {
     let dag = &mut model.dag;
     let mut rows = Vec::with_capacity(model.rows.len());
     for row in &model.rows {
         let (position, normal, drift) = match row.kind {
             RowKind::Holonomic => {
-                let normal = gradient(dag, row.expr, &frame.q);
-                let drift = frame.explicit_rate(dag, row.expr);
+                let normal = gradient(dag, row.expr, &symbols.q);
+                let drift = symbols.explicit_rate(dag, row.expr);
                 (Some(form.of(dag, row.expr)), normal, drift)
             }
             RowKind::Nonholonomic => {
-                let normal = gradient(dag, row.expr, &frame.v);
+                let normal = gradient(dag, row.expr, &symbols.v);
                 let zero = dag.zero();
-                let at_rest: Vec<(Expr, Expr)> = frame.v.iter().map(|&v| (v, zero)).collect();
+                let at_rest: Vec<(Expr, Expr)> = symbols.v.iter().map(|&v| (v, zero)).collect();
                 (None, normal, dag.substitute(row.expr, &at_rest))
             }
         };
         let normal: Vec<Expr> = normal.into_iter().map(|e| tidy(dag, e)).collect();
-        let line = line(dag, frame, form, &normal, drift);
+        let line = line(dag, symbols, form, &normal, drift);
         rows.push(RowMechanics {
             name: row.name.clone(),
             kind: row.kind,
@@ -103,14 +103,14 @@ pub(crate) fn rows(model: &mut Model, frame: &mut Frame, form: &StateForm) -> Ve
 }
 
 /// All walls.
-pub(crate) fn walls(model: &mut Model, frame: &mut Frame, form: &StateForm) -> Vec<WallMechanics> {
+pub(crate) fn walls(model: &mut Model, symbols: &mut Symbols, form: &StateForm) -> Vec<WallMechanics> {
     let dag = &mut model.dag;
     let mut walls = Vec::with_capacity(model.walls.len());
     for wall in &model.walls {
-        let normal = gradient(dag, wall.gap, &frame.q);
+        let normal = gradient(dag, wall.gap, &symbols.q);
         let normal: Vec<Expr> = normal.into_iter().map(|e| tidy(dag, e)).collect();
-        let gap_t = frame.explicit_rate(dag, wall.gap);
-        let line = line(dag, frame, form, &normal, gap_t);
+        let gap_t = symbols.explicit_rate(dag, wall.gap);
+        let line = line(dag, symbols, form, &normal, gap_t);
         let moving = dot(dag, &line.normal, &form.velocity);
         let gap_rate = dag.add(moving, line.drift);
         walls.push(WallMechanics {

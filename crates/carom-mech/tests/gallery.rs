@@ -1,20 +1,10 @@
 //! Every model of the gallery is read without errors.
 
 use carom_mech::{Diagnostic, Draft};
-use std::path::Path;
 
-fn models() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
-    let mut found: Vec<(String, String)> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.ok().map(|e| e.path()))
-        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
-        .map(|path| (path.display().to_string(), std::fs::read_to_string(&path).unwrap()))
-        .collect();
-    found.sort();
-    found
-}
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
+use gallery::all as models;
 
 #[test]
 fn every_model_of_the_gallery_is_read_without_errors() {

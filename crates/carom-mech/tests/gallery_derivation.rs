@@ -4,20 +4,16 @@ mod support;
 
 use carom_expr::Style;
 use carom_mech::{Draft, Dynamics, Mechanics, Model, derive, derive_equations};
-use std::path::Path;
 use support::closed::closed_forms_hold;
 use support::independent::{Random, agrees, random_path};
 
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
+
 fn models() -> Vec<(String, Model)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|e| e == "toml"));
-    files.sort();
-    files
+    gallery::all()
         .into_iter()
-        .map(|path| {
-            let name = path.file_stem().unwrap().to_string_lossy().to_string();
-            let text = std::fs::read_to_string(&path).unwrap();
+        .map(|(name, text)| {
             let (draft, problems) = Draft::parse(&text, &name);
             let (model, _) = draft.check().unwrap_or_else(|e| panic!("{name}: {problems:?} {e:?}"));
             (name, model)
@@ -25,12 +21,12 @@ fn models() -> Vec<(String, Model)> {
         .collect()
 }
 
-fn gallery() -> Vec<(String, Mechanics)> {
-    let derived = |(name, model): (String, Model)| {
+fn derived() -> Vec<(String, Mechanics)> {
+    let derive = |(name, model): (String, Model)| {
         let mechanics = derive(model).unwrap_or_else(|e| panic!("{name}: {e:?}"));
         (name, mechanics)
     };
-    models().into_iter().map(derived).collect()
+    models().into_iter().map(derive).collect()
 }
 
 #[test]
@@ -53,7 +49,7 @@ fn the_equations_do_not_depend_on_whether_closed_forms_are_written_down() {
 
 #[test]
 fn derived_equations_of_every_model_agree_with_an_independent_derivation() {
-    for (name, mechanics) in gallery() {
+    for (name, mechanics) in derived() {
         println!("{name}");
         let mut random = Random(29);
         let mut inside = 0;
@@ -73,7 +69,7 @@ fn derived_equations_of_every_model_agree_with_an_independent_derivation() {
 
 #[test]
 fn every_model_has_the_kind_of_dynamics_its_author_meant() {
-    for (name, mechanics) in gallery() {
+    for (name, mechanics) in derived() {
         let degenerate =
             ["guiding_centre", "massless_node", "phase_space_pendulum", "point_vortices", "vortex_pair"];
         let hamiltonian = [

@@ -2,18 +2,12 @@
 
 use carom_mech::{Draft, load};
 use proptest::prelude::*;
-use std::path::Path;
 
-fn gallery() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
-    let mut found: Vec<_> =
-        std::fs::read_dir(folder).into_iter().flatten().filter_map(|e| e.ok()).map(|e| e.path()).collect();
-    found.sort();
-    let mut texts: Vec<String> = found
-        .iter()
-        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
-        .filter_map(|path| std::fs::read_to_string(path).ok())
-        .collect();
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
+
+fn texts() -> Vec<String> {
+    let mut texts: Vec<String> = gallery::all().into_iter().map(|(_, text)| text).collect();
     texts.push(
         "coordinates = [\"x\"]\nlagrangian = \"x'^2/2 - x^2/2\"\n[wall.left]\ngap = \"x + 1\"\n".to_owned(),
     );
@@ -55,7 +49,7 @@ proptest! {
 
     #[test]
     fn a_gallery_model_with_a_piece_cut_out_is_survived(which in any::<prop::sample::Index>(), from in any::<prop::sample::Index>(), length in 0usize..200) {
-        let all = gallery();
+        let all = texts();
         let text = &all[which.index(all.len())];
         let bounds: Vec<usize> = text.char_indices().map(|(i, _)| i).chain([text.len()]).collect();
         let start = from.index(bounds.len());
@@ -66,7 +60,7 @@ proptest! {
 
     #[test]
     fn a_gallery_model_with_bytes_changed_is_survived(which in any::<prop::sample::Index>(), changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
-        let all = gallery();
+        let all = texts();
         let mut bytes = all[which.index(all.len())].clone().into_bytes();
         for (at, byte) in changes {
             let at = at.index(bytes.len());
@@ -78,7 +72,7 @@ proptest! {
     #[test]
     fn a_gallery_model_with_numbers_and_names_exchanged_is_survived(which in any::<prop::sample::Index>(), seed in any::<u64>()) {
         // Every word may become another word of the same file.
-        let all = gallery();
+        let all = texts();
         let text = &all[which.index(all.len())];
         let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').filter(|w| !w.is_empty()).collect();
         let mut state = seed;

@@ -2,6 +2,9 @@
 
 use carom_mech::{Diagnostic, Draft, Model, load};
 
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
+
 /// A pendulum on a spring, with walls, forces and events: everything that can carry a unit.
 const SPRING: &str = r#"
 coordinates = ["x", "theta"]
@@ -333,7 +336,6 @@ fn exponents_may_be_parameters_and_roots_halve() {
 
 #[test]
 fn the_gallery_in_full_units_still_means_the_same() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
     // Units for the names that say what they are: every stated unit must fit the physics of the model.
     for (file, units) in [
         ("double_pendulum_wall", "m1=kg m2=kg l1=m l2=m g=m/s^2 x_wall=m"),
@@ -347,7 +349,7 @@ fn the_gallery_in_full_units_still_means_the_same() {
         ("spinning_top", "m=kg g=m/s^2 l=m"),
         ("jack_in_box", ""),
     ] {
-        let text = std::fs::read_to_string(folder.join(format!("{file}.toml"))).unwrap();
+        let text = gallery::text(file);
         let (plain, _) = good(&text);
         let mut stated = String::from("[units]\n");
         for pair in units.split_whitespace() {
@@ -368,8 +370,7 @@ fn the_gallery_in_full_units_still_means_the_same() {
 
 #[test]
 fn a_wrong_exponent_anywhere_in_the_gallery_is_found_where_units_are_known() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
-    let text = std::fs::read_to_string(folder.join("double_pendulum_wall.toml")).unwrap();
+    let text = gallery::text("double_pendulum_wall");
     let units = "[units]\nm1 = \"kg\"\nm2 = \"kg\"\nl1 = \"m\"\nl2 = \"m\"\ng = \"m/s^2\"\n";
     let text = text.replacen("[units]\n", units, 1);
     good(&text);

@@ -5,17 +5,21 @@
 //! start before walls   φ(q₀, t₀) ≥ −16 units of rounding of the gap's scale      (theory, §3 and §5)
 //! ```
 //!
-//! What the start does not name and the rows determine is computed here and written into the model's start.
+//! What the start does not name and the rows determine is computed here and written into the model's start, so that messages
+//! have a place in the file and everything after reads one start. A run completes its start once more, for other reasons and
+//! by other means: its parameters and start may be a sweep's or a caller's, tables have values there, and hidden conditions of
+//! degenerate models, which only derivation finds, have to hold as well; it solves with compiled rows and need not determine
+//! what it moves. Both call nine digits of a row's scale zero ([`Scaled::TYPED`]), and a start completed here passes there.
 
-use super::near::{Near, ROUNDING, TYPED};
+use super::near::Near;
 use super::{Checker, short};
 use crate::diagnostic::Diagnostic;
 use crate::draft::At;
-use crate::frame::Frame;
 use crate::mechanics::RowMechanics;
 use crate::model::{Model, Physics, RowKind};
 use crate::redundant::dependent_rows;
 use crate::sample::Samples;
+use crate::symbols::Symbols;
 use carom_expr::{Expr, Scaled, Symbol};
 use carom_jet::dense::SingularValues;
 use std::collections::HashMap;
@@ -31,24 +35,25 @@ impl Checker<'_> {
             return;
         }
         self.check_masses(model);
-        let mut frame = Frame::new(model);
-        let rows = bare_rows(model, &mut frame);
-        if self.check_contradictions(model, &frame, &rows) {
+        let mut all_symbols = Symbols::new(model);
+        let rows = bare_rows(model, &mut all_symbols);
+        if self.check_contradictions(model, &all_symbols, &rows) {
             return;
         }
-        let placed = self.check_rows(model, &frame, &rows);
+        let placed = self.check_rows(model, &all_symbols, &rows);
         if placed {
-            self.check_energy_at_start(model, &frame);
-            self.check_walls_at_start(model, &frame);
+            self.check_energy_at_start(model, &all_symbols);
+            self.check_walls_at_start(model, &all_symbols);
         }
     }
     /// Rows that cannot hold together; answers whether there are any.
-    fn check_contradictions(&mut self, model: &Model, frame: &Frame, rows: &[RowMechanics]) -> bool {
+    fn check_contradictions(&mut self, model: &Model, all_symbols: &Symbols, rows: &[RowMechanics]) -> bool {
         if rows.len() < 2 {
             return false;
         }
         let domain: Vec<Expr> = rows.iter().flat_map(|r| r.normal.iter().copied()).collect();
-        let mut samples = Samples::new(model, frame, self.scope.hamiltonian, &domain, crate::sample::AROUND);
+        let mut samples =
+            Samples::new(model, all_symbols, self.scope.hamiltonian, &domain, crate::sample::AROUND);
         let found = dependent_rows(&model.dag, &mut samples, rows);
         let errors: Vec<Diagnostic> = found.into_iter().filter(Diagnostic::is_error).collect();
         let any = !errors.is_empty();
@@ -57,14 +62,14 @@ impl Checker<'_> {
     }
 
     /// Does the start satisfy the rows? Completes what it leaves open. Answers whether positions are known now.
-    fn check_rows(&mut self, model: &mut Model, frame: &Frame, rows: &[RowMechanics]) -> bool {
+    fn check_rows(&mut self, model: &mut Model, all_symbols: &Symbols, rows: &[RowMechanics]) -> bool {
         let usable = |e: Expr, model: &Model| !mentions_tables(model, e);
         // Positions.
         let holonomic: Vec<&RowMechanics> =
             rows.iter().filter(|r| r.position.is_some_and(|c| usable(c, model))).collect();
         let conditions: Vec<Expr> = holonomic.iter().filter_map(|r| r.position).collect();
         let slopes: Vec<Vec<Expr>> = holonomic.iter().map(|r| r.normal.clone()).collect();
-        let free = frame.free.clone();
+        let free = all_symbols.free.clone();
         let open: Vec<usize> = (0..free.len()).filter(|&k| model.start.position[free[k]].is_none()).collect();
         let symbols: Vec<Expr> = free.iter().map(|&i| model.coordinates[i].position).collect();
         let failures = match complete(model, &conditions, &slopes, &symbols, &open) {
@@ -97,7 +102,7 @@ impl Checker<'_> {
             .filter(|r| usable(r.drift, model) && r.normal.iter().all(|&e| usable(e, model)))
             .collect();
         let mut conditions = Vec::new();
-        let velocities = velocity_forms(model, frame);
+        let velocities = velocity_forms(model, all_symbols);
         for row in &moving {
             let mut parts = vec![row.drift];
             for (&n, &v) in row.normal.iter().zip(&velocities) {
@@ -149,7 +154,7 @@ impl Checker<'_> {
     }
 
     /// Energies must be finite where the motion starts.
-    fn check_energy_at_start(&mut self, model: &mut Model, frame: &Frame) {
+    fn check_energy_at_start(&mut self, model: &mut Model, all_symbols: &Symbols) {
         let draft = self.draft;
         let mut parts: Vec<(&str, Expr, Option<At>)> = Vec::new();
         let place = |given: &Option<crate::draft::Assignment>| given.as_ref().map(|(_, f)| f.at);
@@ -165,7 +170,7 @@ impl Checker<'_> {
             if mentions_tables(model, e) {
                 continue;
             }
-            let e = frame.inserted(&mut model.dag, e);
+            let e = all_symbols.inserted(&mut model.dag, e);
             let values = start_values(model);
             let value = model.dag.evaluate(e, |s| values.get(&s).copied().unwrap_or(0.0));
             if value.is_finite() {
@@ -173,7 +178,7 @@ impl Checker<'_> {
             }
             let how = if value.is_nan() { "undefined" } else { "infinite" };
             let inside = model.dag.reachable(&[e]);
-            let state: Vec<String> = frame
+            let state: Vec<String> = all_symbols
                 .free
                 .iter()
                 .filter(|&&i| inside.binary_search(&model.coordinates[i].position).is_ok())
@@ -194,13 +199,13 @@ impl Checker<'_> {
         }
     }
 
-    fn check_walls_at_start(&mut self, model: &mut Model, frame: &Frame) {
+    fn check_walls_at_start(&mut self, model: &mut Model, all_symbols: &Symbols) {
         for i in 0..model.walls.len() {
             let gap = model.walls[i].gap;
             if mentions_tables(model, gap) {
                 continue;
             }
-            let gap = frame.inserted(&mut model.dag, gap);
+            let gap = all_symbols.inserted(&mut model.dag, gap);
             let mut near = Near::of(model);
             let x = near.value(model, gap);
             let name = model.walls[i].name.clone();
@@ -208,7 +213,7 @@ impl Checker<'_> {
             if !x.value.is_finite() {
                 let message = format!("the gap of wall `{name}` has no value at the start");
                 self.error(at, message, "choose another [start], or another gap");
-            } else if x.value < 0.0 && near.exceeds(model, gap, x, ROUNDING) {
+            } else if x.value < 0.0 && near.exceeds(model, gap, x, Scaled::ROUNDING) {
                 let message = format!("the start is behind wall `{name}`, {} deep", short(-x.value));
                 self.error(
                     at,
@@ -221,32 +226,32 @@ impl Checker<'_> {
 }
 
 /// The rows A v + b with driven motion inserted, without their second rates.
-fn bare_rows(model: &mut Model, frame: &mut Frame) -> Vec<RowMechanics> {
+fn bare_rows(model: &mut Model, all_symbols: &mut Symbols) -> Vec<RowMechanics> {
     let dag = &mut model.dag;
     let mut rows = Vec::with_capacity(model.rows.len());
     for row in &model.rows {
         let holonomic = row.kind == RowKind::Holonomic;
-        let by = if holonomic { frame.q.clone() } else { frame.v.clone() };
+        let by = if holonomic { all_symbols.q.clone() } else { all_symbols.v.clone() };
         let normal: Vec<Expr> = by.iter().map(|&x| dag.derivative(row.expr, x)).collect();
         let mut drift = if holonomic {
-            frame.explicit_rate(dag, row.expr)
+            all_symbols.explicit_rate(dag, row.expr)
         } else {
             let zero = dag.zero();
-            let at_rest: Vec<(Expr, Expr)> = frame.v.iter().map(|&v| (v, zero)).collect();
+            let at_rest: Vec<(Expr, Expr)> = all_symbols.v.iter().map(|&v| (v, zero)).collect();
             dag.substitute(row.expr, &at_rest)
         };
-        for &k in &frame.driven {
-            let carried = dag.mul(normal[k], frame.v[k]);
+        for &k in &all_symbols.driven {
+            let carried = dag.mul(normal[k], all_symbols.v[k]);
             drift = dag.add(drift, carried);
         }
-        let normal = frame.inserted_all(dag, &normal);
+        let normal = all_symbols.inserted_all(dag, &normal);
         rows.push(RowMechanics {
             name: row.name.clone(),
             kind: row.kind,
-            position: holonomic.then(|| frame.inserted(dag, row.expr)),
-            normal: frame.free.iter().map(|&i| normal[i]).collect(),
+            position: holonomic.then(|| all_symbols.inserted(dag, row.expr)),
+            normal: all_symbols.free.iter().map(|&i| normal[i]).collect(),
             driven_normal: Vec::new(),
-            drift: frame.inserted(dag, drift),
+            drift: all_symbols.inserted(dag, drift),
             bias: dag.zero(),
         });
     }
@@ -254,10 +259,10 @@ fn bare_rows(model: &mut Model, frame: &mut Frame) -> Vec<RowMechanics> {
 }
 
 /// Velocities of the free coordinates: their symbols, or ∂H/∂p.
-fn velocity_forms(model: &mut Model, frame: &Frame) -> Vec<Expr> {
-    let Physics::Hamiltonian(h) = model.physics else { return frame.free_v() };
-    let h = frame.inserted(&mut model.dag, h);
-    frame.free_p().iter().map(|&p| model.dag.derivative(h, p)).collect()
+fn velocity_forms(model: &mut Model, all_symbols: &Symbols) -> Vec<Expr> {
+    let Physics::Hamiltonian(h) = model.physics else { return all_symbols.free_v() };
+    let h = all_symbols.inserted(&mut model.dag, h);
+    all_symbols.free_p().iter().map(|&p| model.dag.derivative(h, p)).collect()
 }
 
 /// Values of all symbols at the start; what is not named is 0.
@@ -299,7 +304,7 @@ fn mentions_tables(model: &Model, e: Expr) -> bool {
 }
 
 /// Numbers by index.
-type Values = Vec<(usize, f64)>;
+type IndexedValues = Vec<(usize, f64)>;
 
 /// Values of `open` symbols (indices into `symbols`) that make all conditions zero, when they are zero already (none) or
 /// the conditions determine them; else the conditions that fail with their residuals.
@@ -309,11 +314,11 @@ fn complete(
     slopes: &[Vec<Expr>],
     symbols: &[Expr],
     open: &[usize],
-) -> Result<Values, Values> {
+) -> Result<IndexedValues, IndexedValues> {
     let dag = &model.dag;
     let mut near = Near::of(model);
     let values: Vec<Scaled> = conditions.iter().map(|&c| near.value(model, c)).collect();
-    let holds = |x: &Scaled| x.value.is_finite() && x.value.abs() <= TYPED * x.scale;
+    let holds = |x: &Scaled| x.value.is_finite() && x.value.abs() <= Scaled::TYPED * x.scale;
     if values.iter().all(holds) {
         return Ok(Vec::new());
     }
@@ -324,9 +329,10 @@ fn complete(
     {
         return Ok(found);
     }
-    let failing =
-        |(r, (&c, x)): (usize, (&Expr, &Scaled))| near.exceeds(model, c, *x, TYPED).then_some((r, x.value));
-    let failures: Values = conditions.iter().zip(&values).enumerate().filter_map(failing).collect();
+    let failing = |(r, (&c, x)): (usize, (&Expr, &Scaled))| {
+        near.exceeds(model, c, *x, Scaled::TYPED).then_some((r, x.value))
+    };
+    let failures: IndexedValues = conditions.iter().zip(&values).enumerate().filter_map(failing).collect();
     if failures.is_empty() { Ok(Vec::new()) } else { Err(failures) }
 }
 
@@ -337,7 +343,7 @@ fn solve(
     slopes: &[Vec<Expr>],
     symbols: &[Expr],
     involved: &[usize],
-) -> Option<Values> {
+) -> Option<IndexedValues> {
     let dag = &model.dag;
     let mut samples = Samples::at(symbol_values(model), Vec::new());
     let unknowns: Vec<Expr> = involved.iter().map(|&k| symbols[k]).collect();

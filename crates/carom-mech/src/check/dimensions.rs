@@ -4,7 +4,7 @@
 //! [x'] = [x]/[t]     [p_x] = [E][t]/[x]     T, V, L, H in [E]     Q_x in [E]/[x]     F·r in [E]     m|r'|² in [E]
 //! ```
 //!
-//! Stated units are known, every other name is an unknown of [`System`](crate::units::system::System); a sum equates its
+//! Stated units are known, every other name is an unknown of [`DimensionSystem`](crate::units::system::System); a sum equates its
 //! terms, a function asks for numbers. Numbers in formulas are numbers (0 fits everything); a formula of numbers alone is
 //! a value in coherent units. t is in seconds, unless the formulas fit only with a time that is a number.
 //!
@@ -15,10 +15,10 @@ mod formula;
 mod laws;
 
 use super::Checker;
-use super::scope::Meaning;
+use super::scope::NameMeaning;
 use crate::diagnostic::Diagnostic;
-use crate::draft::{At, Draft, Formula, FormulaKind, Signal, Word};
-use crate::units::system::{Affine, Outcome, System};
+use crate::draft::{At, Draft, Formula, FormulaKind, SignalSource, Word};
+use crate::units::system::{Affine, DimensionSystem, EquationOutcome};
 use crate::units::{self, Dimension, Unit};
 use carom_expr::{Rational, nearest};
 use std::collections::HashMap;
@@ -35,10 +35,10 @@ struct Stated<'d> {
 /// The unknown dimensions of a model.
 struct Dimensions<'c, 'd> {
     draft: &'d Draft,
-    names: &'c HashMap<String, Meaning>,
+    names: &'c HashMap<String, NameMeaning>,
     /// Values of parameters, for exponents.
     values: HashMap<&'d str, f64>,
-    system: System,
+    system: DimensionSystem,
     /// What each unknown is the dimension of, and whether its unit is stated.
     unknowns: Vec<(String, bool)>,
     /// Where an unknown was determined.
@@ -219,7 +219,7 @@ impl Draft {
         all.extend(single.into_iter().flatten().map(|(_, f)| f));
         all.extend(self.gravity.iter().flat_map(|(list, _)| list));
         for input in &self.inputs {
-            if let Signal::Formula(formula) = &input.signal {
+            if let SignalSource::Formula(formula) = &input.signal {
                 all.push(formula);
             }
         }
@@ -261,7 +261,7 @@ impl<'c, 'd> Dimensions<'c, 'd> {
             draft,
             names: &checker.scope.names,
             values: values.collect(),
-            system: System::default(),
+            system: DimensionSystem::default(),
             unknowns: Vec::new(),
             causes: HashMap::new(),
             time: 0,
@@ -349,13 +349,13 @@ impl<'c, 'd> Dimensions<'c, 'd> {
     /// The dimension of a name in formulas; `None` for one that is not the model's.
     fn named(&self, name: &str) -> Option<Affine> {
         let index = match *self.names.get(name)? {
-            Meaning::Time => self.time,
-            Meaning::Coordinate(i) => self.positions[i],
-            Meaning::Parameter(i) => self.parameters[i],
-            Meaning::Definition(i) => self.definitions[i],
-            Meaning::Input(i) => self.inputs[i],
-            Meaning::Momentum(i) => return self.momentum(i),
-            Meaning::Output => return None,
+            NameMeaning::Time => self.time,
+            NameMeaning::Coordinate(i) => self.positions[i],
+            NameMeaning::Parameter(i) => self.parameters[i],
+            NameMeaning::Definition(i) => self.definitions[i],
+            NameMeaning::Input(i) => self.inputs[i],
+            NameMeaning::Momentum(i) => return self.momentum(i),
+            NameMeaning::Output => return None,
         };
         Some(Affine::unknown(index))
     }
@@ -373,11 +373,11 @@ impl<'c, 'd> Dimensions<'c, 'd> {
     /// Equates what is found with what should stand there.
     fn require(&mut self, at: At, found: &Affine, wanted: &Affine, what: &str, why: &str) {
         match self.system.equate(found, wanted) {
-            Outcome::Fits(Some(unknown)) => {
+            EquationOutcome::Fits(Some(unknown)) => {
                 self.causes.insert(unknown, at);
             }
-            Outcome::Fits(None) => {}
-            Outcome::Contradicts => {
+            EquationOutcome::Fits(None) => {}
+            EquationOutcome::Contradicts => {
                 let message = format!("{what} is {}, but should be {}", self.said(found), self.said(wanted));
                 let hint = self.because(why.to_owned(), &[found, wanted]);
                 self.report(at, message, hint);

@@ -3,7 +3,7 @@
 use super::scope::{Context, INPUT, MOMENTUM, PLANE, POSITION, TIME, VELOCITY};
 use super::{Checker, gaps};
 use crate::draft::{self, At};
-use crate::model::{Action, Direction, Event, Row, RowKind, Wall};
+use crate::model::{Action, CrossingDirection, Event, Row, RowKind, Wall};
 use crate::schema;
 use carom_expr::Expr;
 use carom_expr::nearest;
@@ -238,9 +238,9 @@ impl<'d> Checker<'d> {
             }
             let words = schema::words("event.*", "direction");
             let direction = match self.choice("direction", event.direction.as_ref(), words) {
-                Some("rising") => Direction::Rising,
-                Some("falling") => Direction::Falling,
-                _ => Direction::Both,
+                Some("rising") => CrossingDirection::Rising,
+                Some("falling") => CrossingDirection::Falling,
+                _ => CrossingDirection::Both,
             };
             let only_if = event.only_if.as_ref().map(|f| self.formula(f, &EVENT));
             let action = self.action(event);

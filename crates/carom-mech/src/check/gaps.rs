@@ -13,7 +13,7 @@ use std::collections::HashMap;
 const MOST: usize = 64;
 
 /// Why a gap is refused.
-pub(crate) struct Refusal {
+pub(crate) struct GapRefusal {
     /// The function to point at.
     pub function: &'static str,
     pub message: String,
@@ -21,7 +21,11 @@ pub(crate) struct Refusal {
 }
 
 /// The smooth gaps whose minimum is `gap`; `values` are those of parameters, every other symbol moves.
-pub(crate) fn split(dag: &mut Dag, gap: Expr, values: &HashMap<Symbol, f64>) -> Result<Vec<Expr>, Refusal> {
+pub(crate) fn split(
+    dag: &mut Dag,
+    gap: Expr,
+    values: &HashMap<Symbol, f64>,
+) -> Result<Vec<Expr>, GapRefusal> {
     let mut smooth: Vec<Expr> = Vec::new();
     let mut waiting = vec![gap];
     while let Some(e) = waiting.pop() {
@@ -42,7 +46,7 @@ pub(crate) fn split(dag: &mut Dag, gap: Expr, values: &HashMap<Symbol, f64>) -> 
             }
         }
         if smooth.len() + waiting.len() > MOST {
-            return Err(Refusal {
+            return Err(GapRefusal {
                 function: "min",
                 message: format!("has more than {MOST} corners"),
                 hint: "write it as several walls".to_owned(),
@@ -53,14 +57,14 @@ pub(crate) fn split(dag: &mut Dag, gap: Expr, values: &HashMap<Symbol, f64>) -> 
     Ok(smooth)
 }
 
-fn refusal(function: Function, name: &'static str) -> Refusal {
+fn refusal(function: Function, name: &'static str) -> GapRefusal {
     let hint = match function {
         Function::Max => "max(a, b) >= 0 means a >= 0 or b >= 0, which is not a wall; min(a, b) means both",
         Function::Abs => "use a smooth gap, such as x^2 + y^2 - r^2, or two walls",
         Function::Sign => "a gap must be smooth: use a distance",
         _ => "use min at the top of the formula, or write several walls",
     };
-    Refusal {
+    GapRefusal {
         function: name,
         message: format!("has a corner, from `{name}`, on the wall itself"),
         hint: hint.to_owned(),

@@ -23,10 +23,10 @@ mod table;
 pub use names::not_a_name;
 
 use crate::diagnostic::{Diagnostic, tidy};
-use crate::draft::{At, Draft, Formula, FormulaKind, Signal};
+use crate::draft::{At, Draft, Formula, FormulaKind, SignalSource};
 use crate::model::*;
 use carom_expr::{Dag, Expr, Symbol, parse};
-use scope::{ACCELERATION, Context, INPUT, Kinds, MOMENTUM, Meaning, POSITION, Scope, TIME, VELOCITY};
+use scope::{ACCELERATION, Context, INPUT, Kinds, MOMENTUM, NameMeaning, POSITION, Scope, TIME, VELOCITY};
 use std::collections::HashMap;
 
 /// A draft being checked.
@@ -211,7 +211,7 @@ impl<'d> Checker<'d> {
         };
         self.scope.time = Some(symbol("t", TIME));
         for input in &draft.inputs {
-            let table = matches!(input.signal, Signal::Table { .. });
+            let table = matches!(input.signal, SignalSource::Table { .. });
             self.scope.tables.push(table);
             let name = &input.name.text;
             self.scope.inputs.push(table.then(|| {
@@ -230,7 +230,7 @@ impl<'d> Checker<'d> {
             let mut momentum = given.map_or_else(|| format!("p_{name}"), |w| w.text.clone());
             // In a Lagrangian model p_x may be a name of the author's: the momentum then steps aside.
             while given.is_none()
-                && !matches!(self.scope.names.get(&momentum), None | Some(Meaning::Momentum(_)))
+                && !matches!(self.scope.names.get(&momentum), None | Some(NameMeaning::Momentum(_)))
             {
                 momentum.push('_');
             }
@@ -260,7 +260,7 @@ impl<'d> Checker<'d> {
         let mut parameters: Vec<Option<Parameter>> = vec![None; draft.parameters.len()];
         for meaning in self.in_order() {
             match meaning {
-                Meaning::Parameter(i) => {
+                NameMeaning::Parameter(i) => {
                     let (word, formula) = &draft.parameters[i];
                     let Some(e) = self.formula(formula, &PARAMETER) else { continue };
                     let value = self.value(e);
@@ -277,13 +277,13 @@ impl<'d> Checker<'d> {
                     self.scope.parameters[i] = Some(symbol);
                     parameters[i] = Some(Parameter { name: word.text.clone(), symbol, formula: e, value });
                 }
-                Meaning::Definition(i) => {
+                NameMeaning::Definition(i) => {
                     let formula = &draft.definitions[i].1;
                     let e = self.formula(formula, &DEFINITION);
                     self.scope.definitions[i] = e.map(|e| vec![e]);
                 }
-                Meaning::Input(i) => {
-                    if let Signal::Formula(formula) = &draft.inputs[i].signal {
+                NameMeaning::Input(i) => {
+                    if let SignalSource::Formula(formula) = &draft.inputs[i].signal {
                         let e = self.formula(formula, &SIGNAL);
                         self.scope.inputs[i] = e.map(|e| vec![e]);
                     }

@@ -1,8 +1,8 @@
 //! Which names exist, which collide, and in which order formulas can be read.
 
 use super::Checker;
-use super::scope::Meaning;
-use crate::draft::{At, Formula, FormulaKind, Signal, Word};
+use super::scope::NameMeaning;
+use crate::draft::{At, Formula, FormulaKind, SignalSource, Word};
 use carom_expr::Function;
 use std::collections::HashMap;
 
@@ -44,50 +44,50 @@ pub fn not_a_name(text: &str) -> Option<String> {
 }
 
 /// Something that is made of other names.
-type NameNode<'d> = (Meaning, &'d Word, &'d Formula);
+type NameNode<'d> = (NameMeaning, &'d Word, &'d Formula);
 
 impl Checker<'_> {
     /// Enters every name of the shared namespace, reporting collisions.
     pub fn enter_names(&mut self) {
         let draft = self.draft;
-        self.scope.names.insert("t".to_owned(), Meaning::Time);
+        self.scope.names.insert("t".to_owned(), NameMeaning::Time);
         let mut seen = HashMap::new();
         for (i, word) in draft.coordinates.iter().enumerate() {
-            self.enter(&mut seen, word, Meaning::Coordinate(i));
+            self.enter(&mut seen, word, NameMeaning::Coordinate(i));
         }
         if let Some((names, _)) = &draft.momenta {
             for (i, word) in names.iter().enumerate().take(draft.coordinates.len()) {
-                self.enter(&mut seen, word, Meaning::Momentum(i));
+                self.enter(&mut seen, word, NameMeaning::Momentum(i));
             }
         } else if draft.hamiltonian.is_some() {
             for (i, word) in draft.coordinates.iter().enumerate() {
                 let word = Word { text: format!("p_{}", word.text), at: word.at };
                 if is_name(&word.text) && !seen.contains_key(&word.text) {
-                    self.enter(&mut seen, &word, Meaning::Momentum(i));
+                    self.enter(&mut seen, &word, NameMeaning::Momentum(i));
                 }
             }
         }
         for (i, (word, _)) in draft.parameters.iter().enumerate() {
-            self.enter(&mut seen, word, Meaning::Parameter(i));
+            self.enter(&mut seen, word, NameMeaning::Parameter(i));
         }
         for (i, (word, _)) in draft.definitions.iter().enumerate() {
-            self.enter(&mut seen, word, Meaning::Definition(i));
+            self.enter(&mut seen, word, NameMeaning::Definition(i));
         }
         for (i, input) in draft.inputs.iter().enumerate() {
-            self.enter(&mut seen, &input.name, Meaning::Input(i));
+            self.enter(&mut seen, &input.name, NameMeaning::Input(i));
         }
         for (word, _) in &draft.outputs {
-            self.enter(&mut seen, word, Meaning::Output);
+            self.enter(&mut seen, word, NameMeaning::Output);
         }
         // A Lagrangian model has momenta p_x as well, where the name is free.
         if draft.momenta.is_none() && draft.hamiltonian.is_none() {
             for (i, word) in draft.coordinates.iter().enumerate() {
-                self.scope.names.entry(format!("p_{}", word.text)).or_insert(Meaning::Momentum(i));
+                self.scope.names.entry(format!("p_{}", word.text)).or_insert(NameMeaning::Momentum(i));
             }
         }
     }
 
-    fn enter(&mut self, seen: &mut HashMap<String, At>, word: &Word, meaning: Meaning) {
+    fn enter(&mut self, seen: &mut HashMap<String, At>, word: &Word, meaning: NameMeaning) {
         if !self.valid_name(word, meaning.word()) {
             // Known all the same, so that its uses are not reported as well.
             self.scope.names.entry(word.text.clone()).or_insert(meaning);
@@ -184,19 +184,19 @@ impl Checker<'_> {
 
     /// Parameters, definitions and formula inputs, each after what it is made of. Those in a cycle are reported and
     /// left out.
-    pub fn in_order(&mut self) -> Vec<Meaning> {
+    pub fn in_order(&mut self) -> Vec<NameMeaning> {
         let draft = self.draft;
         let mut nodes: Vec<NameNode<'_>> = Vec::new();
         for (i, (word, formula)) in draft.parameters.iter().enumerate() {
-            nodes.push((Meaning::Parameter(i), word, formula));
+            nodes.push((NameMeaning::Parameter(i), word, formula));
         }
         for (i, input) in draft.inputs.iter().enumerate() {
-            if let Signal::Formula(formula) = &input.signal {
-                nodes.push((Meaning::Input(i), &input.name, formula));
+            if let SignalSource::Formula(formula) = &input.signal {
+                nodes.push((NameMeaning::Input(i), &input.name, formula));
             }
         }
         for (i, (word, formula)) in draft.definitions.iter().enumerate() {
-            nodes.push((Meaning::Definition(i), word, formula));
+            nodes.push((NameMeaning::Definition(i), word, formula));
         }
         // A name that is listed twice means its first owner.
         let mut by_name: HashMap<&str, usize> = HashMap::new();

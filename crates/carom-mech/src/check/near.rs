@@ -14,10 +14,6 @@ use carom_jet::dense::least_norm;
 use carom_jet::values::evaluate;
 use std::collections::HashMap;
 
-/// A row's residual below this part of its scale is what typing leaves; the first step projects it away.
-pub(super) const TYPED: f64 = 1e-9;
-/// A gap below this part of its scale is zero.
-pub(super) const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// How much larger a bound may be for being computed in another order than in the run.
 const LENIENT: f64 = 2.0;
 

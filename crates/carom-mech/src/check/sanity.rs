@@ -6,35 +6,35 @@ use super::names::words_in;
 use crate::diagnostic::Diagnostic;
 use crate::draft::{At, Formula};
 use crate::model::{Model, Physics};
-use carom_expr::{Dag, Expr, Node, Symbol, evaluate_function};
+use carom_expr::{Dag, Exponent, Expr, Node, Rational, Symbol};
 use std::collections::{HashMap, HashSet};
 
 impl Checker<'_> {
     /// Divisions by parameters that are zero, roots and logarithms of parameters that have none.
     pub fn check_divisions(&mut self, model: &Model) -> bool {
         let roots: Vec<Expr> = self.formulas.iter().map(|(e, _)| *e).collect();
-        let bad = undefined_nodes(&model.dag, &roots, &self.values);
-        if bad.is_empty() {
+        let undefined = undefined_nodes(&model.dag, &roots, &self.values);
+        if undefined.is_empty() {
             return true;
         }
         let mut told: HashSet<Expr> = HashSet::new();
         for (root, formula) in std::mem::take(&mut self.formulas) {
             for node in model.dag.reachable(&[root]) {
-                let Some(&culprit) = bad.get(&node) else { continue };
-                if !told.insert(culprit) {
+                let Some(&part) = undefined.get(&node) else { continue };
+                if !told.insert(part) {
                     continue; // one parameter, one message
                 }
                 let names: Vec<String> = model
                     .dag
-                    .reachable(&[culprit])
+                    .reachable(&[part])
                     .into_iter()
                     .filter_map(|e| model.dag.as_symbol(e))
                     .map(|s| {
                         format!("{} = {}", model.dag.symbol_name(s), self.values.get(&s).unwrap_or(&f64::NAN))
                     })
                     .collect();
-                let value = model.dag.evaluate(culprit, |s| self.values.get(&s).copied().unwrap_or(f64::NAN));
-                let at = self.word_near(formula, &model.dag, culprit, value == 0.0);
+                let value = model.dag.evaluate(part, |s| self.values.get(&s).copied().unwrap_or(f64::NAN));
+                let at = self.word_near(formula, &model.dag, part, value == 0.0);
                 let message = if value == 0.0 {
                     "division by zero".to_owned()
                 } else {
@@ -226,51 +226,37 @@ fn definite(matrix: &[Vec<f64>]) -> Definite {
     Definite::Positive
 }
 
-/// Nodes without a value because of parameters alone, each with the part that is to blame.
+/// Nodes without a value because of parameters alone, each with the part that has none.
 fn undefined_nodes(dag: &Dag, roots: &[Expr], values: &HashMap<Symbol, f64>) -> HashMap<Expr, Expr> {
-    let mut bad = HashMap::new();
-    // The value of what contains parameters only.
-    let mut known: HashMap<Expr, f64> = HashMap::new();
-    for e in dag.reachable(roots) {
-        let value = match dag.node(e) {
-            Node::Symbol(s) => values.get(s).copied(),
-            Node::Number(_) | Node::Float(_) | Node::Constant(_) => Some(dag.evaluate(e, |_| 0.0)),
-            Node::Sum(c, terms) => {
-                terms.iter().try_fold(c.to_f64(), |sum, (k, t)| Some(sum + k.to_f64() * known.get(t)?))
-            }
-            Node::Product(c, factors) => {
-                let mut product = Some(c.to_f64());
-                for &(base, n) in factors.iter() {
-                    let factor = known.get(&base).map(|&x| match n.to_integer() {
-                        Some(n) if i32::try_from(n).is_ok() => x.powi(n as i32),
-                        _ => x.powf(n.to_f64()),
-                    });
-                    if factor.is_some_and(|f| !f.is_finite())
-                        && known.get(&base).is_some_and(|x| x.is_finite())
-                    {
-                        bad.insert(e, base);
-                    }
-                    product = product.zip(factor).map(|(a, b)| a * b);
-                }
-                product
-            }
-            Node::Power(base, n) => known.get(base).zip(known.get(n)).map(|(b, n)| b.powf(*n)),
-            Node::Function(f, args) => {
-                let first = known.get(&args[0]).copied();
-                let second = if args.len() > 1 { known.get(&args[1]).copied() } else { Some(0.0) };
-                first.zip(second).map(|(x, y)| evaluate_function(*f, x, y))
-            }
-        };
-        if let Some(value) = value {
-            if !value.is_finite() && !bad.contains_key(&e) {
-                let mut finite = true;
-                dag.for_each_child(e, |child| finite &= known.get(&child).is_none_or(|x| x.is_finite()));
-                if finite {
-                    bad.insert(e, e);
-                }
-            }
-            known.insert(e, value);
+    let all = dag.reachable(roots);
+    // What contains parameters only: like `all` in ascending order, parts before what is made of them.
+    let mut fixed: Vec<Expr> = Vec::new();
+    for &e in &all {
+        let mut is_fixed = dag.as_symbol(e).is_none_or(|s| values.contains_key(&s));
+        dag.for_each_child(e, |child| is_fixed &= fixed.binary_search(&child).is_ok());
+        if is_fixed {
+            fixed.push(e);
         }
     }
-    bad
+    let numbers = dag.evaluate_all(&fixed, |s| values.get(&s).copied().unwrap_or(f64::NAN));
+    let value = |e: Expr| fixed.binary_search(&e).ok().map(|i| numbers[i]);
+    let mut undefined = HashMap::new();
+    for &e in &all {
+        if let Node::Product(_, factors) = dag.node(e) {
+            let divides_by_zero = |&&(base, n): &&(Expr, Rational)| {
+                value(base).is_some_and(|x| x.is_finite() && !Exponent::of(n).power(x).is_finite())
+            };
+            if let Some((base, _)) = factors.iter().rfind(divides_by_zero) {
+                undefined.insert(e, *base);
+            }
+        }
+        if value(e).is_some_and(|x| !x.is_finite()) && !undefined.contains_key(&e) {
+            let mut from_finite = true;
+            dag.for_each_child(e, |child| from_finite &= value(child).is_none_or(f64::is_finite));
+            if from_finite {
+                undefined.insert(e, e);
+            }
+        }
+    }
+    undefined
 }

@@ -18,7 +18,7 @@ const MOST_COMPARISONS: usize = 300_000;
 
 /// What a name stands for; the index counts in the draft's list of that kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Meaning {
+pub(crate) enum NameMeaning {
     Time,
     Coordinate(usize),
     Momentum(usize),
@@ -28,17 +28,17 @@ pub(crate) enum Meaning {
     Output,
 }
 
-impl Meaning {
+impl NameMeaning {
     /// With article, for messages.
     pub fn word(self) -> &'static str {
         match self {
-            Meaning::Time => "the time",
-            Meaning::Coordinate(_) => "a coordinate",
-            Meaning::Momentum(_) => "a momentum",
-            Meaning::Parameter(_) => "a parameter",
-            Meaning::Definition(_) => "a definition",
-            Meaning::Input(_) => "an input",
-            Meaning::Output => "an output",
+            NameMeaning::Time => "the time",
+            NameMeaning::Coordinate(_) => "a coordinate",
+            NameMeaning::Momentum(_) => "a momentum",
+            NameMeaning::Parameter(_) => "a parameter",
+            NameMeaning::Definition(_) => "a definition",
+            NameMeaning::Input(_) => "an input",
+            NameMeaning::Output => "an output",
         }
     }
 }
@@ -75,7 +75,7 @@ impl Context {
 /// The meaning of every name.
 #[derive(Default)]
 pub(crate) struct Scope {
-    pub names: HashMap<String, Meaning>,
+    pub names: HashMap<String, NameMeaning>,
     /// In the order of the file: for suggestions.
     pub order: Vec<String>,
     pub time: Option<Expr>,
@@ -152,7 +152,7 @@ impl Scope {
         let problem =
             |message: String, hint: String| Err(Problem { span: name.span, message, hint: Some(hint) });
         let text = name.text;
-        let in_space = || text == "z" && !matches!(self.names.get("z"), Some(Meaning::Parameter(_)));
+        let in_space = || text == "z" && !matches!(self.names.get("z"), Some(NameMeaning::Parameter(_)));
         if context.allowed & PLANE != 0 && name.primes == 0 && (matches!(text, "x" | "y") || in_space()) {
             return Ok(dag.symbol(text));
         }
@@ -161,37 +161,39 @@ impl Scope {
             return problem(format!("unknown name `{text}`"), self.unknown_hint(text, context));
         };
         let primes = name.primes as usize;
-        if primes > 0 && matches!(meaning, Meaning::Parameter(_) | Meaning::Time) {
+        if primes > 0 && matches!(meaning, NameMeaning::Parameter(_) | NameMeaning::Time) {
             let (word, hint) = match meaning {
-                Meaning::Time => ("the time", "remove the prime"),
+                NameMeaning::Time => ("the time", "remove the prime"),
                 _ => ("a constant parameter", "remove the prime, or list it under coordinates if it moves"),
             };
             return problem(format!("`{text}` is {word}: `{text}'` has no meaning"), hint.to_owned());
         }
-        if context.parameters_only && !matches!(meaning, Meaning::Parameter(_)) {
+        if context.parameters_only && !matches!(meaning, NameMeaning::Parameter(_)) {
             let message = format!("{} cannot contain `{text}`, which is {}", context.what, meaning.word());
             let hint = match meaning {
-                Meaning::Definition(_) => "a parameter is made of parameters; move this one into [define]",
+                NameMeaning::Definition(_) => {
+                    "a parameter is made of parameters; move this one into [define]"
+                }
                 _ => context.way_out,
             };
             return problem(message, hint.to_owned());
         }
         let series = match meaning {
-            Meaning::Time => vec![self.time.unwrap_or_else(|| dag.symbol("t"))],
-            Meaning::Parameter(i) => self.parameters.get(i).copied().flatten().into_iter().collect(),
-            Meaning::Coordinate(i) => {
+            NameMeaning::Time => vec![self.time.unwrap_or_else(|| dag.symbol("t"))],
+            NameMeaning::Parameter(i) => self.parameters.get(i).copied().flatten().into_iter().collect(),
+            NameMeaning::Coordinate(i) => {
                 let c = &self.coordinates[i];
                 vec![c.position, c.velocity, c.acceleration]
             }
-            Meaning::Momentum(i) => vec![self.coordinates[i].momentum],
-            Meaning::Output => {
+            NameMeaning::Momentum(i) => vec![self.coordinates[i].momentum],
+            NameMeaning::Output => {
                 return problem(
                     format!("the output `{text}` cannot be used in formulas"),
                     "move it from [output] to [define]; definitions can be used everywhere".to_owned(),
                 );
             }
-            Meaning::Definition(i) => self.series(dag, true, i, primes),
-            Meaning::Input(i) => self.series(dag, false, i, primes),
+            NameMeaning::Definition(i) => self.series(dag, true, i, primes),
+            NameMeaning::Input(i) => self.series(dag, false, i, primes),
         };
         if series.is_empty() {
             self.tainted = true;
@@ -200,9 +202,9 @@ impl Scope {
         let Some(&value) = series.get(primes) else {
             let written = format!("{text}{}", "'".repeat(primes.min(8)));
             let hint = match meaning {
-                Meaning::Momentum(_) => "the rate of a momentum follows from the equations of motion",
-                Meaning::Input(_) => "a table has at most two continuous derivatives",
-                Meaning::Definition(_) => "it would need rates of accelerations, momenta or tables",
+                NameMeaning::Momentum(_) => "the rate of a momentum follows from the equations of motion",
+                NameMeaning::Input(_) => "a table has at most two continuous derivatives",
+                NameMeaning::Definition(_) => "it would need rates of accelerations, momenta or tables",
                 _ => "a coordinate has a velocity x' and, in [output], an acceleration x''",
             };
             return problem(format!("`{written}` does not exist"), hint.to_owned());
@@ -245,7 +247,7 @@ impl Scope {
         &self,
         dag: &Dag,
         name: Name<'_>,
-        meaning: Meaning,
+        meaning: NameMeaning,
         value: Expr,
         forbidden: Kinds,
         context: &Context,
@@ -261,13 +263,14 @@ impl Scope {
         ];
         let (kind, word) = kinds.into_iter().find(|(kind, _)| forbidden & kind != 0).unwrap_or((0, ""));
         let written = format!("{}{}", name.text, "'".repeat(name.primes as usize));
-        let culprit = self.example(dag, value, kind).unwrap_or_default();
+        let inner = self.example(dag, value, kind).unwrap_or_default();
         let what = context.what;
-        let message = if matches!(meaning, Meaning::Definition(_) | Meaning::Input(_)) && culprit != written {
-            format!("{what} cannot contain `{written}`, which contains {word} `{culprit}`")
-        } else {
-            format!("{what} cannot contain {word} `{culprit}`")
-        };
+        let message =
+            if matches!(meaning, NameMeaning::Definition(_) | NameMeaning::Input(_)) && inner != written {
+                format!("{what} cannot contain `{written}`, which contains {word} `{inner}`")
+            } else {
+                format!("{what} cannot contain {word} `{inner}`")
+            };
         let hint = match kind {
             ACCELERATION => "accelerations follow from the equations of motion; only [output] may use them",
             VELOCITY if context.allowed & MOMENTUM != 0 => "write it with momenta: x' is ∂H/∂p",
@@ -296,7 +299,7 @@ impl Scope {
             let names: Vec<&str> = self
                 .order
                 .iter()
-                .filter(|n| matches!(self.names.get(*n), Some(Meaning::Momentum(_))))
+                .filter(|n| matches!(self.names.get(*n), Some(NameMeaning::Momentum(_))))
                 .map(String::as_str)
                 .collect();
             return format!("write {}, or name the momenta: momenta = [\"p\"]", names.join(", "));

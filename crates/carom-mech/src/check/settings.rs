@@ -1,10 +1,10 @@
 //! `[run]`, `[view]` and `[units]`.
 
 use super::Checker;
-use super::scope::{Context, INPUT, Meaning, POSITION, TIME};
+use super::scope::{Context, INPUT, NameMeaning, POSITION, TIME};
 use crate::draft::{self, Formula, Word};
 use crate::model::{ImpactOrder, Method, Point, RunSettings, View};
-use crate::schema::{self, Shape};
+use crate::schema::{self, ValueShape};
 use carom_expr::nearest;
 
 const SETTING: Context = Context::new("a run setting", 0, "run settings are made of parameters");
@@ -46,7 +46,7 @@ impl<'d> Checker<'d> {
                 Some(tolerance) => {
                     let bounds = schema::entry("run", "tolerance").map(|e| e.shape);
                     match bounds {
-                        Some(Shape::Between(least, most)) if !(least..=most).contains(&tolerance) => {
+                        Some(ValueShape::Between(least, most)) if !(least..=most).contains(&tolerance) => {
                             let message = format!("the tolerance {tolerance} is out of range");
                             self.error(
                                 formula.at,
@@ -188,7 +188,11 @@ impl<'d> Checker<'d> {
                     let bodies = draft.bodies.iter().map(|b| b.name.text.as_str());
                     let hint = match nearest(&word.text, bodies.chain(["origin"])) {
                         Some(near) => format!("did you mean \"{near}\"?"),
-                        None if matches!(self.scope.names.get(&word.text), Some(Meaning::Definition(_))) => {
+                        None if matches!(
+                            self.scope.names.get(&word.text),
+                            Some(NameMeaning::Definition(_))
+                        ) =>
+                        {
                             format!("give both components: [\"{}\", \"…\"]", word.text)
                         }
                         None => "a point is \"origin\", the name of a body, or [\"x\", \"y\"]".to_owned(),

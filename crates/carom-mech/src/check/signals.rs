@@ -14,7 +14,7 @@
 //! (C¹ or more is needed), and `smooth` everywhere else. A signal is one function of time: its strictest use decides.
 
 use super::Checker;
-use crate::draft::{Signal, Word};
+use crate::draft::{SignalSource, Word};
 use crate::model::{ForceKind, Interpolation, Model, Physics, RowKind};
 use carom_expr::nearest;
 use carom_expr::{Dag, Expr};
@@ -58,7 +58,7 @@ impl Checker<'_> {
         let uses = uses(model);
         let draft = self.draft;
         let words = draft.inputs.iter().filter_map(|input| match &input.signal {
-            Signal::Table { interpolate, .. } => Some((&input.name, interpolate.as_ref())),
+            SignalSource::Table { interpolate, .. } => Some((&input.name, interpolate.as_ref())),
             _ => None,
         });
         for ((name, stated), input) in words.zip(&mut model.inputs) {

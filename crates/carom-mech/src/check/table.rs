@@ -2,13 +2,39 @@
 
 use super::Checker;
 use crate::diagnostic::{Diagnostic, Source};
-use crate::draft::{Signal, Word};
+use crate::draft::{Draft, SignalSource, Word};
 use crate::model::{Interpolation, TableInput};
 use crate::provenance::{self, Provenance};
 use carom_expr::nearest;
+use std::path::Path;
 
 /// Most bytes of a table.
 const MOST_BYTES: u64 = 1 << 30;
+
+impl Draft {
+    /// Reads the tables that the model names and that were not given as text: from here on nothing depends on what is on the disk. A
+    /// table that cannot be read is left to the check, which reports it.
+    pub fn gather_tables(&mut self) {
+        let files: Vec<String> = provenance::tables(self).iter().map(|file| file.text.clone()).collect();
+        for file in files {
+            if self.tables.iter().any(|(name, _)| *name == file) {
+                continue;
+            }
+            if let Ok(text) = table_file(&self.folder.join(&file)) {
+                self.tables.push((file, text));
+            }
+        }
+    }
+}
+
+/// The text of a table on the disk.
+fn table_file(path: &Path) -> std::io::Result<String> {
+    if std::fs::metadata(path)?.len() > MOST_BYTES {
+        return Err(std::io::Error::other("it is larger than 1 GiB"));
+    }
+    let text = std::fs::read_to_string(path)?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
 
 impl Checker<'_> {
     /// The tables of all inputs that have one; reports what is wrong with them.
@@ -17,7 +43,7 @@ impl Checker<'_> {
         let mut inputs = Vec::new();
         let mut fine = true;
         for (i, input) in draft.inputs.iter().enumerate() {
-            let Signal::Table { file, column, time, interpolate } = &input.signal else { continue };
+            let SignalSource::Table { file, column, time, interpolate } = &input.signal else { continue };
             let interpolate = self.stated_interpolation(interpolate.as_ref());
             let name = input.name.text.clone();
             let column = column.as_ref().map_or((name.as_str(), None), |w| (w.text.as_str(), Some(w)));
@@ -57,15 +83,8 @@ impl Checker<'_> {
         if let Some((_, text)) = self.draft.tables.iter().find(|(name, _)| *name == file.text) {
             return Some(text.clone());
         }
-        let path = self.draft.folder.join(&file.text);
-        let read = std::fs::metadata(&path).and_then(|meta| {
-            if meta.len() > MOST_BYTES {
-                return Err(std::io::Error::other("it is larger than 1 GiB"));
-            }
-            std::fs::read_to_string(&path)
-        });
-        match read {
-            Ok(text) => Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
+        match table_file(&self.draft.folder.join(&file.text)) {
+            Ok(text) => Some(text),
             Err(error) => {
                 let message = match error.kind() {
                     std::io::ErrorKind::NotFound => format!("there is no table `{}`", file.text),

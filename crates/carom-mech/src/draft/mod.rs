@@ -130,12 +130,12 @@ pub struct Input {
     /// Its name.
     pub name: Word,
     /// Where it comes from.
-    pub signal: Signal,
+    pub signal: SignalSource,
 }
 
 /// Where a signal comes from.
 #[derive(Clone, Debug)]
-pub enum Signal {
+pub enum SignalSource {
     /// A formula of t.
     Formula(Formula),
     /// A column of a CSV file.

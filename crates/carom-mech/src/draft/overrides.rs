@@ -115,6 +115,30 @@ impl Draft {
         self.option_text(option, "");
     }
 
+    /// Adds an output that an option asks for, under a name that the model leaves free; returns the name.
+    ///
+    /// ```
+    /// let text = "coordinates = [\"x\"]\nlagrangian = \"x'^2/2\"";
+    /// let (mut draft, _) = carom_mech::Draft::parse(text, "free.toml");
+    /// let name = draft.add_output("--gradient", "x^2 + x'^2");
+    /// assert_eq!(draft.check().unwrap().0.outputs[0].name, name);
+    /// ```
+    pub fn add_output(&mut self, option: &str, formula: &str) -> String {
+        let (at, _) = self.option_text(&format!("{option} "), formula);
+        let tables = [&self.parameters, &self.definitions, &self.outputs];
+        let mut taken: Vec<String> = self.coordinates.iter().map(|word| word.text.clone()).collect();
+        taken.extend(self.momentum_names());
+        taken.extend(tables.into_iter().flatten().map(|(word, _)| word.text.clone()));
+        taken.extend(self.inputs.iter().map(|input| input.name.text.clone()));
+        let mut names =
+            std::iter::once("objective".to_owned()).chain((2..).map(|k| format!("objective_{k}")));
+        // There are finitely many names to avoid.
+        let name = names.find(|name| !taken.contains(name)).unwrap_or_default();
+        let formula = Formula { text: formula.to_owned(), at, kind: FormulaKind::Text };
+        self.outputs.push((Word { text: name.clone(), at }, formula));
+        name
+    }
+
     /// Names of the momenta, at most one per coordinate: those given, else `p_x`.
     pub fn momentum_names(&self) -> Vec<String> {
         match &self.momenta {

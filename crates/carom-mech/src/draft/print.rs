@@ -4,7 +4,8 @@
 //! and layout are not part of a draft. What was unreadable is left out.
 
 use super::{
-    Assignment, At, Body, Circle, Draft, Event, Force, Formula, FormulaKind, Input, Point, Signal, Wall, Word,
+    Assignment, At, Body, Circle, Draft, Event, Force, Formula, FormulaKind, Input, Point, SignalSource,
+    Wall, Word,
 };
 use std::fmt::Write;
 
@@ -20,13 +21,13 @@ impl Draft {
     /// );
     /// ```
     pub fn to_toml(&self) -> String {
-        let mut file = File::default();
+        let mut file = ModelText::default();
         file.table("", self.top());
         file.table("[parameters]", assignments(&self.parameters));
         file.table("[define]", assignments(&self.definitions));
         file.table("[input]", self.inputs.iter().filter_map(input).collect());
         let energy = [&self.kinetic, &self.potential, &self.dissipation];
-        let energy: Vec<Entry> = energy.into_iter().flatten().map(assignment).collect();
+        let energy: Vec<KeyValue> = energy.into_iter().flatten().map(assignment).collect();
         if self.energy.is_some() || !energy.is_empty() {
             file.always("[energy]", energy);
         }
@@ -54,7 +55,7 @@ impl Draft {
         file.text
     }
 
-    fn top(&self) -> Vec<Entry> {
+    fn top(&self) -> Vec<KeyValue> {
         let mut top = Vec::new();
         top.extend(self.name.as_ref().map(|name| ("name".to_owned(), quoted(name))));
         top.push(("coordinates".to_owned(), list(self.coordinates.iter().map(|w| quoted(&w.text)))));
@@ -68,19 +69,19 @@ impl Draft {
         top
     }
 
-    fn start_entries(&self) -> Vec<Entry> {
+    fn start_entries(&self) -> Vec<KeyValue> {
         let start = &self.start;
         let parts =
             [("position", &start.position), ("velocity", &start.velocity), ("momentum", &start.momentum)];
         let parts = parts.into_iter().filter(|(_, list)| !list.is_empty());
-        let mut entries: Vec<Entry> = parts.map(|(name, list)| (name.to_owned(), inline(list))).collect();
+        let mut entries: Vec<KeyValue> = parts.map(|(name, list)| (name.to_owned(), inline(list))).collect();
         if start.project {
             entries.push(("project".to_owned(), "true".to_owned()));
         }
         entries
     }
 
-    fn view_entries(&self) -> Vec<Entry> {
+    fn view_entries(&self) -> Vec<KeyValue> {
         let mut entries = Vec::new();
         for (name, pairs) in [("links", &self.view.links), ("springs", &self.view.springs)] {
             if !pairs.is_empty() {
@@ -113,22 +114,22 @@ impl Draft {
 }
 
 /// A key and its value, both as written.
-type Entry = (String, String);
+type KeyValue = (String, String);
 
 #[derive(Default)]
-struct File {
+struct ModelText {
     text: String,
 }
 
-impl File {
+impl ModelText {
     /// A table, unless it is empty.
-    fn table(&mut self, header: &str, entries: Vec<Entry>) {
+    fn table(&mut self, header: &str, entries: Vec<KeyValue>) {
         if !entries.is_empty() {
             self.always(header, entries);
         }
     }
 
-    fn always(&mut self, header: &str, entries: Vec<Entry>) {
+    fn always(&mut self, header: &str, entries: Vec<KeyValue>) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
@@ -178,11 +179,11 @@ fn formula(formula: &Formula) -> String {
     }
 }
 
-fn assignment((name, value): &Assignment) -> Entry {
+fn assignment((name, value): &Assignment) -> KeyValue {
     (key(&name.text), formula(value))
 }
 
-fn assignments(list: &[Assignment]) -> Vec<Entry> {
+fn assignments(list: &[Assignment]) -> Vec<KeyValue> {
     list.iter().filter(|(_, value)| value.kind != FormulaKind::Broken).map(assignment).collect()
 }
 
@@ -198,7 +199,7 @@ fn inline(entries: &[Assignment]) -> String {
     braces(assignments(entries))
 }
 
-fn braces(entries: Vec<Entry>) -> String {
+fn braces(entries: Vec<KeyValue>) -> String {
     if entries.is_empty() {
         return "{}".to_owned();
     }
@@ -213,25 +214,25 @@ fn point(point: &Point) -> String {
     }
 }
 
-fn input(input: &Input) -> Option<Entry> {
+fn input(input: &Input) -> Option<KeyValue> {
     let value = match &input.signal {
-        Signal::Formula(value) => formula(value),
-        Signal::Table { file, column, time, interpolate } => {
+        SignalSource::Formula(value) => formula(value),
+        SignalSource::Table { file, column, time, interpolate } => {
             let keys = [("file", Some(file)), ("column", column.as_ref()), ("time", time.as_ref())];
             let keys = keys.into_iter().chain([("interpolate", interpolate.as_ref())]);
             braces(keys.filter_map(|(key, word)| Some((key.to_owned(), quoted(&word?.text)))).collect())
         }
-        Signal::Broken => return None,
+        SignalSource::Broken => return None,
     };
     Some((key(&input.name.text), value))
 }
 
 /// Those of these keys that have a value.
-fn given<const N: usize>(entries: [(&str, Option<String>); N]) -> Vec<Entry> {
+fn given<const N: usize>(entries: [(&str, Option<String>); N]) -> Vec<KeyValue> {
     entries.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
-fn entries(body: &Body) -> Vec<Entry> {
+fn entries(body: &Body) -> Vec<KeyValue> {
     let inertia = body.inertia.as_ref().map(|(list, _)| match &list[..] {
         [single] => formula(single),
         several => formulas(several),
@@ -249,7 +250,7 @@ fn entries(body: &Body) -> Vec<Entry> {
     ])
 }
 
-fn force_entries(force: &Force) -> Vec<Entry> {
+fn force_entries(force: &Force) -> Vec<KeyValue> {
     given([
         ("at", force.at.as_deref().map(formulas)),
         ("vector", force.vector.as_ref().map(|(list, _)| formulas(list))),
@@ -257,7 +258,7 @@ fn force_entries(force: &Force) -> Vec<Entry> {
     ])
 }
 
-fn wall_entries(wall: &Wall) -> Vec<Entry> {
+fn wall_entries(wall: &Wall) -> Vec<KeyValue> {
     given([
         ("gap", wall.gap.as_ref().map(formula)),
         ("restitution", wall.restitution.as_ref().map(formula)),
@@ -265,7 +266,7 @@ fn wall_entries(wall: &Wall) -> Vec<Entry> {
     ])
 }
 
-fn event_entries(event: &Event) -> Vec<Entry> {
+fn event_entries(event: &Event) -> Vec<KeyValue> {
     given([
         ("when", event.when.as_ref().map(formula)),
         ("direction", event.direction.as_ref().map(|w| quoted(&w.text))),

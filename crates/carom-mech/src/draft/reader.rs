@@ -2,8 +2,8 @@
 //!
 //! Promise: every key of the file is either understood or reported, once.
 
-use super::tree::{self, Key, Table, Value};
-use super::{At, Body, Draft, Event, Force, Formula, FormulaKind, Input, Signal, Wall, Word};
+use super::tree::{self, Key, TomlTable, TomlValue};
+use super::{At, Body, Draft, Event, Force, Formula, FormulaKind, Input, SignalSource, Wall, Word};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::schema;
 use carom_expr::nearest;
@@ -15,16 +15,16 @@ pub(super) fn read(source: Source, file_name: &str) -> (Draft, Vec<Diagnostic>) 
     let (root, problems) = tree::read(&source);
     let folder = Path::new(file_name).parent().map(Path::to_path_buf).unwrap_or_default();
     let draft = Draft { file: file_name.to_owned(), folder, ..Draft::default() };
-    let mut reader = Reader { source, draft, problems, has_physics: false, has_name: false };
+    let mut reader = DraftReader { source, draft, problems, has_physics: false, has_name: false };
     reader.root(&root);
-    let Reader { source, mut draft, mut problems, .. } = reader;
+    let DraftReader { source, mut draft, mut problems, .. } = reader;
     draft.broken = problems.iter().any(Diagnostic::is_error);
     draft.sources.push(source);
     crate::diagnostic::tidy(&mut problems);
     (draft, problems)
 }
 
-pub(super) struct Reader {
+pub(super) struct DraftReader {
     source: Source,
     draft: Draft,
     problems: Vec<Diagnostic>,
@@ -41,33 +41,33 @@ pub(super) fn word(key: &Key) -> Word {
     Word { text: key.text.clone(), at: at(key.range.clone()) }
 }
 
-impl Reader {
+impl DraftReader {
     pub fn error(&mut self, range: Range<usize>, message: impl Into<String>, hint: impl Into<String>) {
         let place = self.source.place(range);
         self.problems.push(Diagnostic::error(message).at(place).with_hint(hint));
     }
 
-    fn root(&mut self, root: &Table) {
+    fn root(&mut self, root: &TomlTable) {
         self.has_name = root.get("name").is_some();
         self.has_physics =
             ["lagrangian", "hamiltonian", "energy", "body"].iter().any(|key| root.get(key).is_some());
         for (key, value) in &root.entries {
             let name = key.text.as_str();
             match (name, value) {
-                (_, Value::Table(table)) if schema::tables().contains(&name) => self.table(key, table),
-                (_, Value::Broken(_)) if schema::tables().contains(&name) => {}
+                (_, TomlValue::Table(table)) if schema::tables().contains(&name) => self.table(key, table),
+                (_, TomlValue::Broken(_)) if schema::tables().contains(&name) => {}
                 _ if schema::keys("").any(|k| k == name) => self.top(key, value),
                 _ if schema::tables().contains(&name) => {
                     self.error(key.range.clone(), format!("`{name}` is a table"), example(name));
                 }
-                (_, Value::Broken(_)) => {} // the mistake in the line is told
-                (_, Value::Table(table)) => self.unknown_table(root, key, table),
+                (_, TomlValue::Broken(_)) => {} // the mistake in the line is told
+                (_, TomlValue::Table(table)) => self.unknown_table(root, key, table),
                 _ => self.unknown_top(root, key, value),
             }
         }
     }
 
-    fn unknown_table(&mut self, root: &Table, key: &Key, table: &Table) {
+    fn unknown_table(&mut self, root: &TomlTable, key: &Key, table: &TomlTable) {
         let name = &key.text;
         let alias = match name.as_str() {
             "constraints" | "constraint" => Some("holonomic"),
@@ -96,7 +96,7 @@ impl Reader {
         }
     }
 
-    fn unknown_top(&mut self, root: &Table, key: &Key, value: &Value) {
+    fn unknown_top(&mut self, root: &TomlTable, key: &Key, value: &TomlValue) {
         let name = &key.text;
         // A key whose table was forgotten.
         let home = schema::schema().iter().find(|e| e.key == name && !["", "input.*"].contains(&e.table));
@@ -120,7 +120,7 @@ impl Reader {
         }
     }
 
-    fn top(&mut self, key: &Key, value: &Value) {
+    fn top(&mut self, key: &Key, value: &TomlValue) {
         match key.text.as_str() {
             "name" => self.draft.name = self.text(value, "name = \"My model\"").map(|w| w.text),
             "coordinates" => {
@@ -141,7 +141,7 @@ impl Reader {
         }
     }
 
-    fn table(&mut self, key: &Key, table: &Table) {
+    fn table(&mut self, key: &Key, table: &TomlTable) {
         match key.text.as_str() {
             "parameters" => self.draft.parameters = self.assignments(table, "parameters"),
             "define" => self.draft.definitions = self.assignments(table, "define"),
@@ -168,17 +168,17 @@ impl Reader {
         }
     }
 
-    fn labelled(&mut self, kind: &Key, table: &Table) {
+    fn labelled(&mut self, kind: &Key, table: &TomlTable) {
         let keys = format!("{}.*", kind.text);
         let known = |key: &Key| schema::keys(&keys).any(|k| k == key.text);
         // Entries that stand in the table itself, for want of a label.
-        let mut bare = Table::default();
+        let mut bare = TomlTable::default();
         for (key, value) in &table.entries {
             match value {
-                Value::Table(inner) if !known(key) || inner.entries.iter().any(|(k, _)| known(k)) => {
+                TomlValue::Table(inner) if !known(key) || inner.entries.iter().any(|(k, _)| known(k)) => {
                     self.element(kind, key, inner);
                 }
-                Value::Broken(_) => {}
+                TomlValue::Broken(_) => {}
                 _ if self.misplaced(key, value) => {}
                 _ => bare.entries.push((key.clone(), value.clone())),
             }
@@ -196,7 +196,7 @@ impl Reader {
         self.element(kind, kind, &bare);
     }
 
-    fn element(&mut self, kind: &Key, name: &Key, table: &Table) {
+    fn element(&mut self, kind: &Key, name: &Key, table: &TomlTable) {
         match kind.text.as_str() {
             "wall" => self.wall(name, table),
             "force" => self.force(name, table),
@@ -206,7 +206,7 @@ impl Reader {
     }
 
     /// Reports a key that a table does not have.
-    fn unknown(&mut self, table: &str, key: &Key, value: &Value) {
+    fn unknown(&mut self, table: &str, key: &Key, value: &TomlValue) {
         if self.misplaced(key, value) {
             return;
         }
@@ -241,9 +241,9 @@ impl Reader {
     }
 
     /// Is this a key of the top of the file that fell into a table? Reports it.
-    pub fn misplaced(&mut self, key: &Key, value: &Value) -> bool {
-        let array = matches!(value, Value::Array(..));
-        let string = matches!(value, Value::String(..));
+    pub fn misplaced(&mut self, key: &Key, value: &TomlValue) -> bool {
+        let array = matches!(value, TomlValue::Array(..));
+        let string = matches!(value, TomlValue::String(..));
         let misplaced = match key.text.as_str() {
             "coordinates" | "momenta" | "gravity" => array,
             "name" => string && !self.has_name,
@@ -260,7 +260,7 @@ impl Reader {
         true
     }
 
-    fn energy(&mut self, key: &Key, table: &Table) {
+    fn energy(&mut self, key: &Key, table: &TomlTable) {
         let range = if table.range.is_empty() { key.range.clone() } else { table.range.clone() };
         self.draft.energy = Some(at(range));
         for (key, value) in &table.entries {
@@ -273,23 +273,23 @@ impl Reader {
         }
     }
 
-    fn inputs(&mut self, table: &Table) {
+    fn inputs(&mut self, table: &TomlTable) {
         for (key, value) in &table.entries {
             if self.misplaced(key, value) {
                 continue;
             }
             let signal = match value {
-                Value::Table(inner) => self.table_input(key, inner),
+                TomlValue::Table(inner) => self.table_input(key, inner),
                 other => match self.formula(other) {
-                    formula if formula.kind == FormulaKind::Broken => Signal::Broken,
-                    formula => Signal::Formula(formula),
+                    formula if formula.kind == FormulaKind::Broken => SignalSource::Broken,
+                    formula => SignalSource::Formula(formula),
                 },
             };
             self.draft.inputs.push(Input { name: word(key), signal });
         }
     }
 
-    fn table_input(&mut self, name: &Key, table: &Table) -> Signal {
+    fn table_input(&mut self, name: &Key, table: &TomlTable) -> SignalSource {
         let sample = "u = { file = \"u.csv\", column = \"u\" }";
         let keys: Vec<&str> = schema::keys("input.*").collect();
         let (mut file, mut column, mut time, mut interpolate) = (None, None, None, None);
@@ -310,12 +310,12 @@ impl Reader {
                         None => format!("keys are {}", keys.join(", ")),
                     };
                     self.error(key.range.clone(), format!("unknown key `{}`", key.text), hint);
-                    return Signal::Broken;
+                    return SignalSource::Broken;
                 }
             }
         }
         match file {
-            Some(file) => Signal::Table { file, column, time, interpolate },
+            Some(file) => SignalSource::Table { file, column, time, interpolate },
             None => {
                 if table.get("file").is_none() {
                     self.error(
@@ -324,12 +324,12 @@ impl Reader {
                         format!("write {sample}"),
                     );
                 }
-                Signal::Broken
+                SignalSource::Broken
             }
         }
     }
 
-    fn wall(&mut self, name: &Key, table: &Table) {
+    fn wall(&mut self, name: &Key, table: &TomlTable) {
         let mut wall =
             Wall { name: word(name), gap: None, restitution: None, draw: None, broken: has_broken(table) };
         for (key, value) in &table.entries {
@@ -346,7 +346,7 @@ impl Reader {
         self.draft.walls.push(wall);
     }
 
-    fn force(&mut self, name: &Key, table: &Table) {
+    fn force(&mut self, name: &Key, table: &TomlTable) {
         let broken = has_broken(table);
         let mut force = Force { name: word(name), at: None, vector: None, generalized: None, broken };
         for (key, value) in &table.entries {
@@ -372,7 +372,7 @@ impl Reader {
         self.draft.forces.push(force);
     }
 
-    fn body(&mut self, name: &Key, table: &Table) {
+    fn body(&mut self, name: &Key, table: &TomlTable) {
         let mut body = Body {
             name: word(name),
             mass: None,
@@ -395,7 +395,7 @@ impl Reader {
                 }
                 "inertia" => {
                     let list = match value {
-                        Value::Array(..) => self.list(value, "").unwrap_or_default(),
+                        TomlValue::Array(..) => self.list(value, "").unwrap_or_default(),
                         single => vec![self.formula(single)],
                     };
                     body.inertia = Some((list, at(value.range())));
@@ -425,7 +425,7 @@ impl Reader {
         self.draft.bodies.push(body);
     }
 
-    fn event(&mut self, name: &Key, table: &Table) {
+    fn event(&mut self, name: &Key, table: &TomlTable) {
         let mut event = Event {
             name: word(name),
             when: None,
@@ -451,15 +451,15 @@ impl Reader {
         self.draft.events.push(event);
     }
 
-    fn start(&mut self, table: &Table) {
+    fn start(&mut self, table: &TomlTable) {
         for (key, value) in &table.entries {
             match key.text.as_str() {
                 "position" => self.draft.start.position = self.inline(value, "position = { x = 1.0 }"),
                 "velocity" => self.draft.start.velocity = self.inline(value, "velocity = { x = 1.0 }"),
                 "momentum" => self.draft.start.momentum = self.inline(value, "momentum = { p_x = 1.0 }"),
                 "project" => match value {
-                    Value::Boolean(project, _) => self.draft.start.project = *project,
-                    Value::Broken(_) => {}
+                    TomlValue::Boolean(project, _) => self.draft.start.project = *project,
+                    TomlValue::Broken(_) => {}
                     other => {
                         let message = format!("true or false should stand here, not {}", other.kind());
                         self.error(other.range(), message, "write project = true");
@@ -470,7 +470,7 @@ impl Reader {
         }
     }
 
-    fn run(&mut self, table: &Table) {
+    fn run(&mut self, table: &TomlTable) {
         for (key, value) in &table.entries {
             if schema::keys("run").any(|k| k == key.text) {
                 let formula = self.formula(value);
@@ -481,7 +481,7 @@ impl Reader {
         }
     }
 
-    fn view(&mut self, table: &Table) {
+    fn view(&mut self, table: &TomlTable) {
         for (key, value) in &table.entries {
             match key.text.as_str() {
                 "links" => self.draft.view.links = self.pairs(value),
@@ -489,10 +489,10 @@ impl Reader {
                 "traces" => {
                     let sample = "write traces = [\"bob\"]";
                     match value {
-                        Value::Array(items, _) => {
+                        TomlValue::Array(items, _) => {
                             self.draft.view.traces = items.iter().filter_map(|p| self.point(p)).collect();
                         }
-                        Value::Broken(_) => {}
+                        TomlValue::Broken(_) => {}
                         other => self.error(other.range(), "a list of points should stand here", sample),
                     }
                 }
@@ -513,8 +513,8 @@ pub(super) fn broken(at: At) -> Formula {
     Formula { text: String::new(), at, kind: FormulaKind::Broken }
 }
 
-fn has_broken(table: &Table) -> bool {
-    table.entries.iter().any(|(_, value)| matches!(value, Value::Broken(_)))
+fn has_broken(table: &TomlTable) -> bool {
+    table.entries.iter().any(|(_, value)| matches!(value, TomlValue::Broken(_)))
 }
 
 /// A table's name as an author writes it.

@@ -1,7 +1,7 @@
 //! TOML as a tree in which every key and value remembers its bytes.
 //!
 //! Promise: reading goes on after a mistake, so that all mistakes are found in one go; a key whose value could not be
-//! read is in the tree as [`Value::Broken`], so that nothing later complains about its absence.
+//! read is in the tree as [`TomlValue::Broken`], so that nothing later complains about its absence.
 
 use crate::diagnostic::{Diagnostic, Source};
 use std::collections::HashMap;
@@ -24,23 +24,23 @@ pub(crate) struct Key {
 
 /// A value and its bytes.
 #[derive(Clone, Debug)]
-pub(crate) enum Value {
+pub(crate) enum TomlValue {
     /// The decoded text; the range includes the quotes.
     String(String, Range<usize>),
     /// A number as written, without underscores; hexadecimal and the like as decimal.
     Number(String, Range<usize>),
     Boolean(bool, Range<usize>),
     Date(Range<usize>),
-    Array(Vec<Value>, Range<usize>),
-    Table(Table),
+    Array(Vec<TomlValue>, Range<usize>),
+    Table(TomlTable),
     /// Already reported.
     Broken(Range<usize>),
 }
 
 /// Keys and values in file order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
-    pub entries: Vec<(Key, Value)>,
+pub(crate) struct TomlTable {
+    pub entries: Vec<(Key, TomlValue)>,
     /// Header or braces.
     pub range: Range<usize>,
     /// Made by a header of its own or by braces, not on the way to something deeper.
@@ -50,41 +50,41 @@ pub(crate) struct Table {
     index: HashMap<String, usize>,
 }
 
-impl Value {
+impl TomlValue {
     /// Its bytes.
     pub fn range(&self) -> Range<usize> {
         match self {
-            Value::String(_, range)
-            | Value::Number(_, range)
-            | Value::Boolean(_, range)
-            | Value::Date(range)
-            | Value::Array(_, range)
-            | Value::Broken(range) => range.clone(),
-            Value::Table(table) => table.range.clone(),
+            TomlValue::String(_, range)
+            | TomlValue::Number(_, range)
+            | TomlValue::Boolean(_, range)
+            | TomlValue::Date(range)
+            | TomlValue::Array(_, range)
+            | TomlValue::Broken(range) => range.clone(),
+            TomlValue::Table(table) => table.range.clone(),
         }
     }
 
     /// What it is, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
-            Value::String(..) => "text",
-            Value::Number(..) => "a number",
-            Value::Boolean(..) => "true or false",
-            Value::Date(..) => "a date",
-            Value::Array(..) => "a list",
-            Value::Table(..) => "a table",
-            Value::Broken(..) => "broken",
+            TomlValue::String(..) => "text",
+            TomlValue::Number(..) => "a number",
+            TomlValue::Boolean(..) => "true or false",
+            TomlValue::Date(..) => "a date",
+            TomlValue::Array(..) => "a list",
+            TomlValue::Table(..) => "a table",
+            TomlValue::Broken(..) => "broken",
         }
     }
 }
 
-impl Table {
+impl TomlTable {
     /// The value of a key.
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub fn get(&self, key: &str) -> Option<&TomlValue> {
         self.index.get(key).map(|&i| &self.entries[i].1)
     }
 
-    fn insert(&mut self, key: Key, value: Value) -> Result<usize, usize> {
+    fn insert(&mut self, key: Key, value: TomlValue) -> Result<usize, usize> {
         match self.index.get(&key.text) {
             Some(&i) => Err(i),
             None => {
@@ -97,7 +97,7 @@ impl Table {
 }
 
 /// Reads a TOML text.
-pub(crate) fn read(source: &Source) -> (Table, Vec<Diagnostic>) {
+pub(crate) fn read(source: &Source) -> (TomlTable, Vec<Diagnostic>) {
     let toml = toml_parser::Source::new(&source.text);
     let tokens = toml.lex().into_vec();
     let mut errors: Vec<ParseError> = Vec::new();
@@ -107,7 +107,7 @@ pub(crate) fn read(source: &Source) -> (Table, Vec<Diagnostic>) {
         let mut guard = RecursionGuard::new(&mut whitespace, DEEPEST);
         parse_document(&tokens, &mut guard, &mut errors);
     }
-    let mut builder = Builder {
+    let mut builder = TreeBuilder {
         source,
         toml,
         events: &events,
@@ -120,7 +120,7 @@ pub(crate) fn read(source: &Source) -> (Table, Vec<Diagnostic>) {
     builder.bad_lines = builder.errors.iter().map(|e| source.line(place_of(e).start)).collect();
     builder.bad_lines.sort_unstable();
     let root = builder.document();
-    let Builder { errors, mut problems, .. } = builder;
+    let TreeBuilder { errors, mut problems, .. } = builder;
     problems.extend(super::syntax::explain(source, &errors));
     (root, problems)
 }
@@ -133,7 +133,7 @@ pub(crate) fn place_of(error: &ParseError) -> Range<usize> {
     }
 }
 
-struct Builder<'a> {
+struct TreeBuilder<'a> {
     source: &'a Source,
     toml: toml_parser::Source<'a>,
     events: &'a [Event],
@@ -146,7 +146,7 @@ struct Builder<'a> {
     repeated: bool,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> TreeBuilder<'a> {
     fn next(&mut self) -> Option<&'a Event> {
         let event = self.events.get(self.at);
         self.at += 1;
@@ -163,8 +163,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn document(&mut self) -> Table {
-        let mut root = Table { explicit: true, ..Table::default() };
+    fn document(&mut self) -> TomlTable {
+        let mut root = TomlTable { explicit: true, ..TomlTable::default() };
         let mut path: Vec<Key> = Vec::new();
         let mut lost = false; // below a header that could not be opened
         while let Some(event) = self.next() {
@@ -191,7 +191,7 @@ impl<'a> Builder<'a> {
     }
 
     /// After `[` or `[[`: the path, and whether it could not be opened.
-    fn header(&mut self, root: &mut Table, start: usize, list: bool) -> (Vec<Key>, bool) {
+    fn header(&mut self, root: &mut TomlTable, start: usize, list: bool) -> (Vec<Key>, bool) {
         let mut path = Vec::new();
         let mut end = start + 1;
         while let Some(event) = self.next() {
@@ -249,20 +249,20 @@ impl<'a> Builder<'a> {
     }
 
     /// The table at a path, made where it is missing; `None` (reported) when something else is there.
-    fn open<'t>(&mut self, root: &'t mut Table, path: &[Key], report: bool) -> Option<&'t mut Table> {
+    fn open<'t>(&mut self, root: &'t mut TomlTable, path: &[Key], report: bool) -> Option<&'t mut TomlTable> {
         let mut table = root;
         for (depth, key) in path.iter().enumerate() {
             let i = match table.index.get(&key.text) {
                 Some(&i) => i,
                 None => {
-                    let new = Table { range: key.range.clone(), ..Table::default() };
-                    table.insert(key.clone(), Value::Table(new)).ok()?
+                    let new = TomlTable { range: key.range.clone(), ..TomlTable::default() };
+                    table.insert(key.clone(), TomlValue::Table(new)).ok()?
                 }
             };
             let (first, value) = &mut table.entries[i];
             match value {
-                Value::Table(inner) if !inner.closed => table = inner,
-                Value::Broken(_) => return None,
+                TomlValue::Table(inner) if !inner.closed => table = inner,
+                TomlValue::Broken(_) => return None,
                 _ => {
                     if report {
                         self.twice(key.range.clone(), &dotted(&path[..=depth]), first.range.start);
@@ -287,7 +287,7 @@ impl<'a> Builder<'a> {
     }
 
     /// `key = value`, the key possibly dotted; `None` when there is no key.
-    fn pair(&mut self) -> Option<(Vec<Key>, Value)> {
+    fn pair(&mut self) -> Option<(Vec<Key>, TomlValue)> {
         let mut path = Vec::new();
         let mut end = 0;
         loop {
@@ -303,7 +303,7 @@ impl<'a> Builder<'a> {
         }
         let whole = path.first()?.range.start..end;
         let short = self.short_enough(&path);
-        let mut value = Value::Broken(whole);
+        let mut value = TomlValue::Broken(whole);
         if self.peek() == Some(EventKind::KeyValSep) {
             self.at += 1;
             while self.peek() == Some(EventKind::Whitespace) {
@@ -313,8 +313,9 @@ impl<'a> Builder<'a> {
         }
         let lines = self.source.line(path.first()?.range.start)..=self.source.line(value.range().end);
         let from = self.bad_lines.partition_point(|l| l < lines.start());
-        if self.bad_lines.get(from).is_some_and(|l| l <= lines.end()) && !matches!(value, Value::Table(_)) {
-            value = Value::Broken(value.range());
+        if self.bad_lines.get(from).is_some_and(|l| l <= lines.end()) && !matches!(value, TomlValue::Table(_))
+        {
+            value = TomlValue::Broken(value.range());
         }
         short.then_some((path, value))
     }
@@ -332,8 +333,8 @@ impl<'a> Builder<'a> {
         false
     }
 
-    fn value(&mut self, from: usize) -> Value {
-        let Some(event) = self.events.get(self.at) else { return Value::Broken(from..from) };
+    fn value(&mut self, from: usize) -> TomlValue {
+        let Some(event) = self.events.get(self.at) else { return TomlValue::Broken(from..from) };
         let start = event.span().start();
         match event.kind() {
             EventKind::Scalar => {
@@ -348,44 +349,44 @@ impl<'a> Builder<'a> {
                 self.at += 1;
                 self.inline_table(start)
             }
-            _ => Value::Broken(from..start.max(from)),
+            _ => TomlValue::Broken(from..start.max(from)),
         }
     }
 
-    fn array(&mut self, start: usize) -> Value {
+    fn array(&mut self, start: usize) -> TomlValue {
         let mut items = Vec::new();
         loop {
             self.skip_blank();
             let Some(event) = self.events.get(self.at) else {
-                return Value::Broken(start..self.source.text.len());
+                return TomlValue::Broken(start..self.source.text.len());
             };
             match event.kind() {
                 EventKind::ArrayClose => {
                     self.at += 1;
-                    return Value::Array(items, start..event.span().end());
+                    return TomlValue::Array(items, start..event.span().end());
                 }
                 EventKind::Scalar | EventKind::ArrayOpen | EventKind::InlineTableOpen => {
                     items.push(self.value(start));
                 }
                 EventKind::ValueSep | EventKind::Error => self.at += 1,
-                _ => return Value::Broken(start..event.span().start().max(start)),
+                _ => return TomlValue::Broken(start..event.span().start().max(start)),
             }
         }
     }
 
-    fn inline_table(&mut self, start: usize) -> Value {
-        let mut table = Table { explicit: true, range: start..start, ..Table::default() };
+    fn inline_table(&mut self, start: usize) -> TomlValue {
+        let mut table = TomlTable { explicit: true, range: start..start, ..TomlTable::default() };
         loop {
             self.skip_blank();
             let Some(event) = self.events.get(self.at) else {
-                return Value::Broken(start..self.source.text.len());
+                return TomlValue::Broken(start..self.source.text.len());
             };
             match event.kind() {
                 EventKind::InlineTableClose => {
                     self.at += 1;
                     table.range = start..event.span().end();
                     table.closed = true;
-                    return Value::Table(table);
+                    return TomlValue::Table(table);
                 }
                 EventKind::SimpleKey => {
                     if let Some((key, value)) = self.pair() {
@@ -395,13 +396,13 @@ impl<'a> Builder<'a> {
                 EventKind::ValueSep | EventKind::Error | EventKind::KeyValSep | EventKind::KeySep => {
                     self.at += 1
                 }
-                _ => return Value::Broken(start..event.span().start().max(start)),
+                _ => return TomlValue::Broken(start..event.span().start().max(start)),
             }
         }
     }
 
     /// Puts `a.b.c = value` into a table.
-    fn store(&mut self, table: &mut Table, mut path: Vec<Key>, value: Value) {
+    fn store(&mut self, table: &mut TomlTable, mut path: Vec<Key>, value: TomlValue) {
         let Some(leaf) = path.pop() else { return };
         let Some(table) = self.open(table, &path, true) else { return };
         let (name, range) = (leaf.text.clone(), leaf.range.clone());
@@ -425,10 +426,10 @@ impl<'a> Builder<'a> {
         Key { text, range: span.start()..span.end() }
     }
 
-    fn scalar(&mut self, event: &Event) -> Value {
+    fn scalar(&mut self, event: &Event) -> TomlValue {
         let span = event.span();
         let range = span.start()..span.end();
-        let Some(raw) = self.toml.get(event) else { return Value::Broken(range) };
+        let Some(raw) = self.toml.get(event) else { return TomlValue::Broken(range) };
         let mut text = String::new();
         let mut errors: Vec<ParseError> = Vec::new();
         let kind = raw.decode_scalar(&mut text, &mut errors);
@@ -436,18 +437,18 @@ impl<'a> Builder<'a> {
             for error in errors {
                 self.errors.report_error(error);
             }
-            return Value::Broken(range);
+            return TomlValue::Broken(range);
         }
         match kind {
             ScalarKind::String => {
                 debug_assert!(event.encoding() != Some(Encoding::MlBasicString) || raw.len() >= 6);
-                Value::String(text, range)
+                TomlValue::String(text, range)
             }
-            ScalarKind::Boolean(value) => Value::Boolean(value, range),
-            ScalarKind::DateTime => Value::Date(range),
-            ScalarKind::Float | ScalarKind::Integer(IntegerRadix::Dec) => Value::Number(text, range),
+            ScalarKind::Boolean(value) => TomlValue::Boolean(value, range),
+            ScalarKind::DateTime => TomlValue::Date(range),
+            ScalarKind::Float | ScalarKind::Integer(IntegerRadix::Dec) => TomlValue::Number(text, range),
             ScalarKind::Integer(radix) => match u64::from_str_radix(&text, radix.value()) {
-                Ok(value) => Value::Number(value.to_string(), range),
+                Ok(value) => TomlValue::Number(value.to_string(), range),
                 Err(_) => {
                     let what = self.source.text.get(range.clone()).unwrap_or_default();
                     self.problems.push(
@@ -455,7 +456,7 @@ impl<'a> Builder<'a> {
                             .at(self.source.place(range.clone()))
                             .with_hint("write it in decimal digits"),
                     );
-                    Value::Broken(range)
+                    TomlValue::Broken(range)
                 }
             },
         }

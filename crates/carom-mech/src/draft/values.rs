@@ -1,16 +1,16 @@
 //! What kind of value stands where: formulas, text, lists, points.
 
-use super::reader::{Reader, at, broken, word};
-use super::tree::{Table, Value};
+use super::reader::{DraftReader, at, broken, word};
+use super::tree::{TomlTable, TomlValue};
 use super::{Assignment, At, Circle, Formula, FormulaKind, Point, Word};
 
-impl Reader {
-    pub fn formula(&mut self, value: &Value) -> Formula {
+impl DraftReader {
+    pub fn formula(&mut self, value: &TomlValue) -> Formula {
         let place = at(value.range());
         let (text, kind) = match value {
-            Value::String(text, _) => (text.clone(), FormulaKind::Text),
-            Value::Number(text, _) => (text.clone(), FormulaKind::Number),
-            Value::Broken(_) => (String::new(), FormulaKind::Broken),
+            TomlValue::String(text, _) => (text.clone(), FormulaKind::Text),
+            TomlValue::Number(text, _) => (text.clone(), FormulaKind::Number),
+            TomlValue::Broken(_) => (String::new(), FormulaKind::Broken),
             other => {
                 let message = format!("a number or a formula should stand here, not {}", other.kind());
                 self.error(other.range(), message, "write 1.0 or \"2*m\"");
@@ -20,10 +20,10 @@ impl Reader {
         Formula { text, at: place, kind }
     }
 
-    pub fn text(&mut self, value: &Value, sample: &str) -> Option<Word> {
+    pub fn text(&mut self, value: &TomlValue, sample: &str) -> Option<Word> {
         match value {
-            Value::String(text, range) => Some(Word { text: text.clone(), at: at(range.clone()) }),
-            Value::Broken(_) => None,
+            TomlValue::String(text, range) => Some(Word { text: text.clone(), at: at(range.clone()) }),
+            TomlValue::Broken(_) => None,
             other => {
                 let message = format!("text should stand here, not {}", other.kind());
                 self.error(other.range(), message, format!("write {sample}"));
@@ -32,16 +32,16 @@ impl Reader {
         }
     }
 
-    pub fn names(&mut self, value: &Value, sample: &str) -> Option<Vec<Word>> {
+    pub fn names(&mut self, value: &TomlValue, sample: &str) -> Option<Vec<Word>> {
         match value {
-            Value::Array(items, _) => {
+            TomlValue::Array(items, _) => {
                 let mut names = Vec::new();
                 for item in items {
                     names.extend(self.text(item, sample));
                 }
                 Some(names)
             }
-            Value::Broken(_) => None,
+            TomlValue::Broken(_) => None,
             other => {
                 let message = format!("a list of names should stand here, not {}", other.kind());
                 self.error(other.range(), message, format!("write {sample}"));
@@ -50,10 +50,10 @@ impl Reader {
         }
     }
 
-    pub fn list(&mut self, value: &Value, sample: &str) -> Option<Vec<Formula>> {
+    pub fn list(&mut self, value: &TomlValue, sample: &str) -> Option<Vec<Formula>> {
         match value {
-            Value::Array(items, _) => Some(items.iter().map(|item| self.formula(item)).collect()),
-            Value::Broken(_) => None,
+            TomlValue::Array(items, _) => Some(items.iter().map(|item| self.formula(item)).collect()),
+            TomlValue::Broken(_) => None,
             other => {
                 let message = format!("a list should stand here, not {}", other.kind());
                 self.error(other.range(), message, format!("write {sample}"));
@@ -63,13 +63,13 @@ impl Reader {
     }
 
     /// A table of names of the author's own.
-    pub fn assignments(&mut self, table: &Table, name: &str) -> Vec<Assignment> {
+    pub fn assignments(&mut self, table: &TomlTable, name: &str) -> Vec<Assignment> {
         let mut out = Vec::new();
         for (key, value) in &table.entries {
             if self.misplaced(key, value) {
                 continue;
             }
-            if let Value::Table(inner) = value {
+            if let TomlValue::Table(inner) = value {
                 if let (false, Some((first, _))) = (key.text.is_empty(), inner.entries.first()) {
                     let message = format!("`{}.{}` is not a name", key.text, first.text);
                     let hint = format!("write {}_{}", key.text, first.text);
@@ -87,12 +87,12 @@ impl Reader {
     }
 
     /// `{ x = 1.0, y = "2*a" }`
-    pub fn inline(&mut self, value: &Value, sample: &str) -> Vec<Assignment> {
+    pub fn inline(&mut self, value: &TomlValue, sample: &str) -> Vec<Assignment> {
         match value {
-            Value::Table(table) => {
+            TomlValue::Table(table) => {
                 table.entries.iter().map(|(key, value)| (word(key), self.formula(value))).collect()
             }
-            Value::Broken(_) => Vec::new(),
+            TomlValue::Broken(_) => Vec::new(),
             other => {
                 let message = format!("a table {{ … }} should stand here, not {}", other.kind());
                 self.error(other.range(), message, format!("write {sample}"));
@@ -101,11 +101,11 @@ impl Reader {
         }
     }
 
-    pub fn pairs(&mut self, value: &Value) -> Vec<(Point, Point)> {
+    pub fn pairs(&mut self, value: &TomlValue) -> Vec<(Point, Point)> {
         let sample = "write links = [[\"origin\", \"bob\"]]";
         let items = match value {
-            Value::Array(items, _) => items,
-            Value::Broken(_) => return Vec::new(),
+            TomlValue::Array(items, _) => items,
+            TomlValue::Broken(_) => return Vec::new(),
             other => {
                 self.error(other.range(), "a list of pairs of points should stand here", sample);
                 return Vec::new();
@@ -114,11 +114,11 @@ impl Reader {
         let mut pairs = Vec::new();
         for item in items {
             match item {
-                Value::Array(ends, _) if ends.len() == 2 => {
+                TomlValue::Array(ends, _) if ends.len() == 2 => {
                     let (a, b) = (self.point(&ends[0]), self.point(&ends[1]));
                     pairs.extend(a.zip(b));
                 }
-                Value::Broken(_) => {}
+                TomlValue::Broken(_) => {}
                 other => self.error(other.range(), "a pair of points should stand here", sample),
             }
         }
@@ -126,10 +126,10 @@ impl Reader {
     }
 
     /// The items of a list; an error says what to write instead.
-    fn items<'v>(&mut self, value: &'v Value, what: &str, sample: &str) -> &'v [Value] {
+    fn items<'v>(&mut self, value: &'v TomlValue, what: &str, sample: &str) -> &'v [TomlValue] {
         match value {
-            Value::Array(items, _) => items,
-            Value::Broken(_) => &[],
+            TomlValue::Array(items, _) => items,
+            TomlValue::Broken(_) => &[],
             other => {
                 self.error(
                     other.range(),
@@ -142,7 +142,7 @@ impl Reader {
     }
 
     /// The corners of a body.
-    pub fn corners(&mut self, value: &Value) -> Option<(Vec<Vec<Formula>>, At)> {
+    pub fn corners(&mut self, value: &TomlValue) -> Option<(Vec<Vec<Formula>>, At)> {
         let sample = "polygon = [[\"-a\", \"-b\"], [\"a\", \"-b\"], [\"0\", \"b\"]]";
         let items = self.items(value, "a list of corners", sample);
         let corners: Option<Vec<Vec<Formula>>> = items.iter().map(|item| self.list(item, sample)).collect();
@@ -150,12 +150,12 @@ impl Reader {
     }
 
     /// `[[point, radius], [point, radius, axis]]`
-    pub fn circles(&mut self, value: &Value) -> Vec<Circle> {
+    pub fn circles(&mut self, value: &TomlValue) -> Vec<Circle> {
         let sample = "circles = [[\"origin\", \"R\"]]";
         let mut circles = Vec::new();
         for item in self.items(value, "a list of circles", sample) {
             match item {
-                Value::Array(parts, _) if (2..=3).contains(&parts.len()) => {
+                TomlValue::Array(parts, _) if (2..=3).contains(&parts.len()) => {
                     let centre = self.point(&parts[0]);
                     let radius = self.formula(&parts[1]);
                     let axis = parts.get(2).and_then(|axis| {
@@ -164,7 +164,7 @@ impl Reader {
                     });
                     circles.extend(centre.map(|centre| Circle { at: centre, radius, axis }));
                 }
-                Value::Broken(_) => {}
+                TomlValue::Broken(_) => {}
                 other => {
                     let message = "a circle is a point and a radius, in space also an axis";
                     self.error(other.range(), message, format!("write {sample}"));
@@ -175,16 +175,16 @@ impl Reader {
     }
 
     /// `[[point, point, point], …]`
-    pub fn polygons(&mut self, value: &Value) -> Vec<(Vec<Point>, At)> {
+    pub fn polygons(&mut self, value: &TomlValue) -> Vec<(Vec<Point>, At)> {
         let sample = "polygons = [[\"origin\", [\"x\", \"0\"], [\"x\", \"y\"]]]";
         let mut polygons = Vec::new();
         for item in self.items(value, "a list of polygons", sample) {
             match item {
-                Value::Array(corners, range) => {
+                TomlValue::Array(corners, range) => {
                     let points: Vec<Point> = corners.iter().filter_map(|p| self.point(p)).collect();
                     polygons.push((points, at(range.clone())));
                 }
-                Value::Broken(_) => {}
+                TomlValue::Broken(_) => {}
                 other => {
                     self.error(other.range(), "a polygon is a list of points", format!("write {sample}"))
                 }
@@ -193,15 +193,15 @@ impl Reader {
         polygons
     }
 
-    pub fn point(&mut self, value: &Value) -> Option<Point> {
+    pub fn point(&mut self, value: &TomlValue) -> Option<Point> {
         match value {
-            Value::String(text, range) => {
+            TomlValue::String(text, range) => {
                 Some(Point::Named(Word { text: text.clone(), at: at(range.clone()) }))
             }
-            Value::Array(_, range) => {
+            TomlValue::Array(_, range) => {
                 self.list(value, "").map(|list| Point::Formulas(list, at(range.clone())))
             }
-            Value::Broken(_) => None,
+            TomlValue::Broken(_) => None,
             other => {
                 let hint = "write \"origin\", a body's name, or [\"x\", \"y\"]";
                 self.error(other.range(), "a point should stand here", hint);

@@ -19,10 +19,10 @@ mod recognise;
 mod values;
 mod written;
 
-use crate::frame::{Frame, dot, gradient};
 use crate::mechanics::{Dynamics, Mechanics};
 use crate::model::ForceKind;
 use crate::sample::{AROUND, Samples};
+use crate::symbols::{Symbols, dot, gradient};
 use algebra::{completed, null_space, reduced, restrict};
 use carom_expr::{Dag, Expr};
 
@@ -95,9 +95,8 @@ const DISSIPATION: &str = "dissipation";
 /// Up to this many free coordinates B is searched for, up to the next d and F; beyond, translations only.
 const WITH_B: usize = 10;
 const WITH_GAUGE: usize = 40;
-/// How far from the start walls are looked at, and at how many states for each.
+/// How far from the start walls are looked at: they may have parts that near states do not see.
 const WIDTHS: [f64; 3] = [AROUND, 4.0 * AROUND, 16.0 * AROUND];
-const ON_WALLS: usize = 24;
 
 /// An unknown of the search.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -142,8 +141,11 @@ fn unknowns(n: usize) -> Vec<Unknown> {
     all
 }
 
+/// Linear conditions on the unknowns, by what demands them.
+type Demands = Vec<(Breaker, Vec<Vec<f64>>)>;
+
 /// Expressions the conditions are made of.
-struct Parts {
+struct ConditionParts {
     q: Vec<Expr>,
     /// v of the free coordinates in terms of the state.
     v: Vec<Expr>,
@@ -166,29 +168,30 @@ pub fn invariants(mechanics: &Mechanics) -> Invariants {
 /// As [`invariants()`], in a DAG that has grown from the one of `mechanics`.
 pub fn invariants_in(mechanics: &Mechanics, dag: Dag) -> Invariants {
     let mut model = crate::model::Model { dag, ..mechanics.model.clone() };
-    let mut frame = Frame::new(&model);
-    let parts = parts(mechanics, &mut model, &mut frame);
-    let mut found =
-        Invariants { dag: model.dag.clone(), list: Vec::new(), broken: Vec::new(), cyclic: Vec::new() };
-    let search = Search::new(mechanics, &model, &frame, parts);
-    let Some(mut search) = search else { return found };
-    search.run(&mut model.dag, &mut found);
+    let mut symbols = Symbols::new(&model);
+    let parts = parts(mechanics, &mut model, &mut symbols);
+    let mut found = Invariants { dag: Dag::new(), list: Vec::new(), broken: Vec::new(), cyclic: Vec::new() };
+    if let Some(mut search) = Search::new(mechanics, &model, &symbols, parts) {
+        search.run(&mut model, &symbols, &mut found);
+    }
     found.dag = model.dag;
     found
 }
 
-fn parts(mechanics: &Mechanics, model: &mut crate::model::Model, frame: &mut Frame) -> Parts {
+fn parts(mechanics: &Mechanics, model: &mut crate::model::Model, symbols: &mut Symbols) -> ConditionParts {
     let dag = &mut model.dag;
-    let q = frame.free_q();
+    let q = symbols.free_q();
     let (slope, explicit) = match &mechanics.dynamics {
-        Dynamics::Lagrangian(l) => (gradient(dag, l.lagrangian, &q), frame.explicit_rate(dag, l.lagrangian)),
+        Dynamics::Lagrangian(l) => {
+            (gradient(dag, l.lagrangian, &q), symbols.explicit_rate(dag, l.lagrangian))
+        }
         Dynamics::Degenerate(d) => {
             let l = d.lagrangian.lagrangian;
-            (gradient(dag, l, &q), frame.explicit_rate(dag, l))
+            (gradient(dag, l, &q), symbols.explicit_rate(dag, l))
         }
         Dynamics::Hamiltonian(h) => {
             let slope = gradient(dag, h.hamiltonian, &q);
-            let explicit = frame.explicit_rate(dag, h.hamiltonian);
+            let explicit = symbols.explicit_rate(dag, h.hamiltonian);
             (slope.into_iter().map(|e| dag.neg(e)).collect(), dag.neg(explicit))
         }
     };
@@ -205,7 +208,7 @@ fn parts(mechanics: &Mechanics, model: &mut crate::model::Model, frame: &mut Fra
         .collect();
     let mut named: Vec<(String, Vec<Expr>)> = Vec::new();
     if let Some(r) = model.dissipation {
-        let slopes: Vec<Expr> = frame.free_v().iter().map(|&v| dag.derivative(r, v)).collect();
+        let slopes: Vec<Expr> = symbols.free_v().iter().map(|&v| dag.derivative(r, v)).collect();
         named.push((DISSIPATION.to_owned(), slopes.into_iter().map(|e| dag.neg(e)).collect()));
     }
     for force in &model.forces {
@@ -223,11 +226,11 @@ fn parts(mechanics: &Mechanics, model: &mut crate::model::Model, frame: &mut Fra
     }
     let forces =
         named.into_iter().map(|(name, force)| (name, dag.substitute_all(&force, &replace))).collect();
-    Parts { q, v, p, time: model.time, slope, explicit, energy: mechanics.hamiltonian, forces }
+    ConditionParts { q, v, p, time: model.time, slope, explicit, energy: mechanics.hamiltonian, forces }
 }
 
 /// Numbers at one state.
-struct At {
+struct SampledState {
     q: Vec<f64>,
     v: Vec<f64>,
     p: Vec<f64>,
@@ -238,15 +241,13 @@ struct At {
 
 struct Search<'m> {
     mechanics: &'m Mechanics,
-    parts: Parts,
+    parts: ConditionParts,
     unknowns: Vec<Unknown>,
     /// What columns are divided by.
     scale: Vec<f64>,
     /// Generic states, and states on rows and conditions.
     anywhere: Samples,
     on_rows: Samples,
-    /// States farther and farther from the start: a wall may have parts that near ones do not see.
-    wide: Vec<Samples>,
     /// The first `used` states determine the algebra, the others test it.
     used: usize,
 }
@@ -254,7 +255,8 @@ struct Search<'m> {
 /// One number per state of each of `es`; rounding of what cancels is 0.
 fn numbers(dag: &Dag, samples: &mut Samples, es: &[Expr]) -> Vec<Vec<f64>> {
     const ROUNDING: f64 = 1e-13;
-    let clean = |x: crate::sample::Sized| if x.value.abs() <= ROUNDING * x.magnitude { 0.0 } else { x.value };
+    let clean =
+        |x: crate::sample::Magnitude| if x.value.abs() <= ROUNDING * x.magnitude { 0.0 } else { x.value };
     es.iter().map(|&e| samples.values(dag, e).into_iter().map(clean).collect()).collect()
 }
 
@@ -262,8 +264,8 @@ impl<'m> Search<'m> {
     fn new(
         mechanics: &'m Mechanics,
         model: &crate::model::Model,
-        frame: &Frame,
-        parts: Parts,
+        symbols: &Symbols,
+        parts: ConditionParts,
     ) -> Option<Search<'m>> {
         let unknowns = unknowns(parts.q.len());
         let used = unknowns.len() + 4;
@@ -273,21 +275,17 @@ impl<'m> Search<'m> {
         domain.extend(&parts.v);
         domain.push(parts.explicit);
         domain.extend(mechanics.rows.iter().flat_map(|r| r.normal.iter()));
-        let anywhere = Samples::many(model, frame, hamiltonian, &domain, AROUND, used + 8);
+        let anywhere = Samples::many(model, symbols, hamiltonian, &domain, AROUND, used + 8);
         if anywhere.len() < used + 2 {
             return None;
         }
         let on_rows = anywhere.clone();
         let scale = vec![1.0; unknowns.len()];
-        let wide = if mechanics.walls.is_empty() { &[][..] } else { &WIDTHS };
-        let wide = wide
-            .iter()
-            .map(|&width| Samples::many(model, frame, hamiltonian, &domain, width, ON_WALLS.min(used)))
-            .collect();
-        Some(Search { mechanics, parts, unknowns, scale, anywhere, on_rows, wide, used })
+        Some(Search { mechanics, parts, unknowns, scale, anywhere, on_rows, used })
     }
 
-    fn run(&mut self, dag: &mut Dag, found: &mut Invariants) {
+    fn run(&mut self, model: &mut crate::model::Model, symbols: &Symbols, found: &mut Invariants) {
+        let dag = &mut model.dag;
         self.stand_on_rows(dag);
         let states = self.states(dag, false);
         let mut rows: Vec<Vec<f64>> = states.iter().map(|at| self.row(at)).collect();
@@ -311,14 +309,12 @@ impl<'m> Search<'m> {
         let all: Vec<Vec<f64>> =
             reduced(null_space(&fit, self.unknowns.len())).into_iter().filter(moves).collect();
         let mut smooth = all.clone();
-        for (_, rows) in self.smooth_conditions(dag) {
-            smooth = restrict(&smooth, &rows);
+        let smooth_rows = self.smooth_conditions(dag);
+        for (_, rows) in &smooth_rows {
+            smooth = restrict(&smooth, rows);
         }
-        let wall_rows = self.wall_conditions(dag);
-        let mut always = smooth.clone();
-        for (_, rows) in &wall_rows {
-            always = restrict(&always, rows);
-        }
+        let (always, wall_rows) = self.wall_conditions(model, symbols, &smooth);
+        let dag = &mut model.dag;
         let smooth = completed(&always, &smooth);
         for i in 0..self.parts.q.len() {
             let alone =
@@ -341,11 +337,10 @@ impl<'m> Search<'m> {
                 && simple
                 && let Some(mut invariant) = self.invariant(dag, vector, test)
             {
-                let smooth_rows = self.smooth_conditions(dag);
                 invariant.broken_by = smooth_rows
-                    .into_iter()
+                    .iter()
                     .filter(|(_, rows)| restrict(std::slice::from_ref(vector), rows).is_empty())
-                    .map(|(breaker, _)| breaker)
+                    .map(|(breaker, _)| breaker.clone())
                     .collect();
                 found.broken.push(invariant);
             }
@@ -388,13 +383,13 @@ impl<'m> Search<'m> {
         self.on_rows.project(dag, &conditions, &slopes, &state);
     }
 
-    fn states(&mut self, dag: &Dag, on_rows: bool) -> Vec<At> {
+    fn states(&mut self, dag: &Dag, on_rows: bool) -> Vec<SampledState> {
         let samples = if on_rows { &mut self.on_rows } else { &mut self.anywhere };
         states(dag, samples, &self.parts)
     }
 
     /// The condition on L at one state, by unknown.
-    fn row(&self, at: &At) -> Vec<f64> {
+    fn row(&self, at: &SampledState) -> Vec<f64> {
         let entry = |u: &Unknown| match *u {
             Unknown::B(i, j) => at.q[j] * at.slope[i] + at.v[j] * at.p[i],
             Unknown::D(i) => at.t * at.slope[i] + at.p[i],
@@ -410,10 +405,10 @@ impl<'m> Search<'m> {
     }
 
     /// g·ξ + h τ by unknown, for covectors g.
-    fn moved(&self, at: &At, g: &[f64], h: f64) -> Vec<f64> {
+    fn moved(&self, q: &[f64], t: f64, g: &[f64], h: f64) -> Vec<f64> {
         let entry = |u: &Unknown| match *u {
-            Unknown::B(i, j) => g[i] * at.q[j],
-            Unknown::D(i) => g[i] * at.t,
+            Unknown::B(i, j) => g[i] * q[j],
+            Unknown::D(i) => g[i] * t,
             Unknown::C(i) => g[i],
             Unknown::Tau => h,
             _ => 0.0,
@@ -423,16 +418,19 @@ impl<'m> Search<'m> {
     }
 
     /// What rows and forces demand between impacts.
-    fn smooth_conditions(&mut self, dag: &mut Dag) -> Vec<(Breaker, Vec<Vec<f64>>)> {
-        let states = self.states(dag, true);
+    fn smooth_conditions(&mut self, dag: &mut Dag) -> Demands {
         let mut all = Vec::new();
+        if self.mechanics.rows.is_empty() && self.parts.forces.is_empty() {
+            return all;
+        }
+        let states = self.states(dag, true);
         for row in &self.mechanics.rows {
             let mut needed = row.normal.clone();
             needed.push(row.drift);
             let values = numbers(dag, &mut self.on_rows, &needed);
             let lines = states.iter().enumerate().map(|(k, at)| {
                 let g: Vec<f64> = values[..at.q.len()].iter().map(|v| v[k]).collect();
-                self.moved(at, &g, values[at.q.len()][k])
+                self.moved(&at.q, at.t, &g, values[at.q.len()][k])
             });
             all.push((Breaker::Row(row.name.clone()), self.decided(lines.collect())));
         }
@@ -441,7 +439,7 @@ impl<'m> Search<'m> {
             let lines = states.iter().enumerate().map(|(k, at)| {
                 let g: Vec<f64> = values.iter().map(|v| v[k]).collect();
                 let power: f64 = g.iter().zip(&at.v).map(|(g, v)| g * v).sum();
-                self.moved(at, &g, -power)
+                self.moved(&at.q, at.t, &g, -power)
             });
             all.push((Breaker::Force(name.clone()), self.decided(lines.collect())));
         }
@@ -457,32 +455,57 @@ impl<'m> Search<'m> {
         (0..n).map(|j| (0..n).map(|k| f64::from(u8::from(j == k))).collect()).collect()
     }
 
-    /// What walls demand at impacts: n·ξ + φ_t τ = 0 on φ = 0, and τ = 0 where e < 1.
-    fn wall_conditions(&mut self, dag: &mut Dag) -> Vec<(Breaker, Vec<Vec<f64>>)> {
+    /// What walls leave of what is conserved between impacts, and what each demands: n·ξ + φ_t τ = 0 on φ = 0, and τ = 0 where e < 1.
+    fn wall_conditions(
+        &self,
+        model: &crate::model::Model,
+        symbols: &Symbols,
+        smooth: &[Vec<f64>],
+    ) -> (Vec<Vec<f64>>, Demands) {
+        let mut always = smooth.to_vec();
         let mut all = Vec::new();
+        if smooth.is_empty() {
+            return (always, all);
+        }
+        let moves = |x: &Vec<f64>| self.unknowns.iter().zip(x).any(|(u, x)| *x != 0.0 && *u != Unknown::Tau);
+        let moving = smooth.iter().any(moves);
+        let hamiltonian = matches!(self.mechanics.dynamics, Dynamics::Hamiltonian(_));
+        let n = self.parts.q.len();
+        // The gradient of a gap is its normal, that of a position row its row of A.
+        let rows = || self.mechanics.rows.iter().filter_map(|r| Some((r.position?, r.normal.clone())));
         for wall in &self.mechanics.walls {
-            let mut conditions: Vec<Expr> = self.mechanics.rows.iter().filter_map(|r| r.position).collect();
-            conditions.push(wall.gap);
-            let slopes: Vec<Vec<Expr>> =
-                conditions.iter().map(|&g| gradient(dag, g, &self.parts.q)).collect();
             let mut needed = wall.normal.clone();
             needed.extend([wall.gap_t, wall.restitution]);
-            let n = self.parts.q.len();
+            // A wall at rest asks nothing of the energy but e = 1: any one state will do. Else as many states as there are
+            // combinations left to be told apart, and some to test them.
+            let asked = moving || !model.dag.is_zero(wall.gap_t);
+            let (widths, count) = if asked { (&WIDTHS[..], always.len() + 2) } else { (&WIDTHS[..1], 1) };
+            let (conditions, slopes): (Vec<Expr>, Vec<Vec<Expr>>) =
+                rows().chain([(wall.gap, wall.normal.clone())]).unzip();
             let mut lines: Vec<Vec<f64>> = Vec::new();
-            for samples in &self.wide {
-                let mut samples = samples.clone();
-                samples.project(dag, &conditions, &slopes, &self.parts.q);
-                let values = numbers(dag, &mut samples, &needed);
-                for (k, at) in states(dag, &mut samples, &self.parts).iter().enumerate() {
+            for &width in widths {
+                let mut samples = Samples::many(model, symbols, hamiltonian, &needed, width, count);
+                if asked {
+                    samples.project(&model.dag, &conditions, &slopes, &self.parts.q);
+                }
+                let values = numbers(&model.dag, &mut samples, &needed);
+                let places = numbers(&model.dag, &mut samples, &self.parts.q);
+                let times = numbers(&model.dag, &mut samples, &[self.parts.time]);
+                for k in 0..samples.len() {
+                    let q: Vec<f64> = places.iter().map(|x| x[k]).collect();
                     let g: Vec<f64> = values[..n].iter().map(|v| v[k]).collect();
-                    lines.push(self.moved(at, &g, values[n][k]));
-                    lines.push(self.moved(at, &vec![0.0; n], 1.0 - values[n + 1][k]));
+                    if asked {
+                        lines.push(self.moved(&q, times[0][k], &g, values[n][k]));
+                    }
+                    lines.push(self.moved(&q, times[0][k], &vec![0.0; n], 1.0 - values[n + 1][k]));
                 }
             }
             lines.retain(|line| line.iter().all(|x| x.is_finite()));
-            all.push((Breaker::Wall(wall.name.clone()), self.decided(lines)));
+            let lines = self.decided(lines);
+            always = restrict(&always, &lines);
+            all.push((Breaker::Wall(wall.name.clone()), lines));
         }
-        all
+        (always, all)
     }
 
     /// Walls and resets that do not keep it.
@@ -535,13 +558,13 @@ impl<'m> Search<'m> {
     }
 }
 
-fn states(dag: &Dag, samples: &mut Samples, parts: &Parts) -> Vec<At> {
+fn states(dag: &Dag, samples: &mut Samples, parts: &ConditionParts) -> Vec<SampledState> {
     let lists = [&parts.q, &parts.v, &parts.p, &parts.slope].map(|es| numbers(dag, samples, es));
     let single = numbers(dag, samples, &[parts.time, parts.explicit]);
     (0..samples.len())
         .map(|k| {
             let [q, v, p, slope] = [0, 1, 2, 3].map(|l: usize| lists[l].iter().map(|x| x[k]).collect());
-            At { q, v, p, slope, t: single[0][k], explicit: single[1][k] }
+            SampledState { q, v, p, slope, t: single[0][k], explicit: single[1][k] }
         })
         .collect()
 }

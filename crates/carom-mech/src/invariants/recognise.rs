@@ -8,10 +8,10 @@ const CLOSE: f64 = 1e-10;
 const PAIRS: usize = 12;
 
 /// A parameter and its value.
-pub(super) type Known = (Expr, f64);
+pub(super) type KnownParameter = (Expr, f64);
 
 /// Finite `x` as a formula of `parameters` whose value is `x` to rounding; the simplest is taken.
-pub(super) fn formula(dag: &mut Dag, x: f64, parameters: &[Known]) -> Expr {
+pub(super) fn formula(dag: &mut Dag, x: f64, parameters: &[KnownParameter]) -> Expr {
     if x == 0.0 {
         return dag.zero();
     }
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn numbers_are_named_by_the_simplest_formula() {
         let mut dag = Dag::new();
-        let parameters: Vec<Known> =
+        let parameters: Vec<KnownParameter> =
             [("m", 1.7), ("g", 9.81), ("alpha", 0.4)].map(|(n, x)| (dag.symbol(n), x)).to_vec();
         for (x, text) in [
             (-1.0, "-1"),

@@ -21,6 +21,15 @@ impl Invariants {
     /// Compiles the invariants of [`Invariants::list`] for evaluation at many states; `None` if a model has table inputs,
     /// whose values are no part of the state, and an invariant contains one.
     pub fn values(&mut self, mechanics: &Mechanics) -> Option<InvariantValues> {
+        self.compiled(mechanics, false)
+    }
+
+    /// The same with their gradients.
+    pub fn values_and_gradients(&mut self, mechanics: &Mechanics) -> Option<InvariantValues> {
+        self.compiled(mechanics, true)
+    }
+
+    fn compiled(&mut self, mechanics: &Mechanics, gradients: bool) -> Option<InvariantValues> {
         let dag = &mut self.dag;
         let hamiltonian = matches!(mechanics.dynamics, Dynamics::Hamiltonian(_));
         let coordinates = || mechanics.free.iter().map(|&i| &mechanics.model.coordinates[i]);
@@ -33,7 +42,7 @@ impl Invariants {
         }
         let mut formulas = Evaluator::default();
         let mut slopes = Vec::new();
-        for &e in &exprs {
+        for &e in exprs.iter().filter(|_| gradients) {
             let slope: Vec<Expr> = state.iter().map(|&x| dag.derivative(e, x)).collect();
             slopes.push(slope);
         }
@@ -80,7 +89,7 @@ impl InvariantValues {
         self.places.iter().map(|&place| values[place]).collect()
     }
 
-    /// ∂J/∂state of every invariant.
+    /// ∂J/∂state of every invariant, if they were compiled with gradients.
     pub fn gradients(&self, parameters: &[f64], time: f64, state: &[f64]) -> Vec<Vec<f64>> {
         let values = self.evaluate(parameters, time, state);
         self.slopes.iter().map(|row| row.iter().map(|&place| values[place].value).collect()).collect()

@@ -1,9 +1,9 @@
 //! From a null vector to the invariant as a textbook writes it: numbers as formulas, F derived from ξ, a name.
 
 use super::{Invariant, Invariants, Search, Unknown, recognise};
-use crate::frame::dot;
 use crate::lagrangian::tidy;
 use crate::mechanics::Dynamics;
+use crate::symbols::dot;
 use carom_expr::{Dag, Expr, Node, Rational};
 
 /// Zero at a state that did not take part in the search.

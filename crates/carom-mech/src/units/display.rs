@@ -5,7 +5,7 @@ use crate::model::Model;
 
 /// How a signal is shown.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Shown {
+pub struct DisplayUnit {
     /// The unit as text.
     pub label: String,
     /// A value in coherent units is divided by this to be shown.
@@ -24,16 +24,16 @@ impl Model {
     /// assert!((shown.factor - 0.0174532925).abs() < 1e-9);
     /// assert_eq!(model.shown_unit("t"), None);
     /// ```
-    pub fn shown_unit(&self, signal: &str) -> Option<Shown> {
+    pub fn shown_unit(&self, signal: &str) -> Option<DisplayUnit> {
         let find = |list: &[(String, String)], name: &str| {
             list.iter().find(|(n, _)| n == name).map(|(_, unit)| unit.trim().to_owned())
         };
         let stated = |name: &str| {
             let label = find(&self.units, name)?;
             let factor = Unit::read(&label).map_or(1.0, Unit::factor);
-            Some(Shown { label, factor })
+            Some(DisplayUnit { label, factor })
         };
-        let coherent = |label: String| Shown { label, factor: 1.0 };
+        let coherent = |label: String| DisplayUnit { label, factor: 1.0 };
         if matches!(signal, "t" | "time") {
             let own = stated("t").or_else(|| stated("time")).filter(|s| s.factor == 1.0);
             return own.or_else(|| find(&self.inferred_units, "t").map(coherent));
@@ -41,7 +41,7 @@ impl Model {
         let rate = || {
             let of = stated(signal.strip_suffix('\'')?)?;
             let label = if of.label == "1" { "1/s".to_owned() } else { format!("{}/s", of.label) };
-            Some(Shown { label, ..of })
+            Some(DisplayUnit { label, ..of })
         };
         let energy = || {
             let names = ["energy", "hamiltonian", "kinetic", "potential"];

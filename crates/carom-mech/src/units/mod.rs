@@ -15,7 +15,7 @@ pub(crate) mod system;
 mod table;
 
 pub use dimension::Dimension;
-pub use display::Shown;
+pub use display::DisplayUnit;
 pub use read::{Quantity, UnitProblem, quantity};
 pub use table::{Listed, listed};
 
@@ -36,29 +36,29 @@ pub struct Unit {
     /// What it measures.
     pub dimension: Dimension,
     /// r of the factor r πᵏ; a double where it does not fit an exact number.
-    scale: Scale,
+    scale: UnitFactor,
     /// k of the factor.
     pi: i32,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Scale {
+enum UnitFactor {
     Exact(Rational),
     Rounded(f64),
 }
 
-impl Scale {
+impl UnitFactor {
     fn value(self) -> f64 {
         match self {
-            Scale::Exact(r) => r.to_f64(),
-            Scale::Rounded(x) => x,
+            UnitFactor::Exact(r) => r.to_f64(),
+            UnitFactor::Rounded(x) => x,
         }
     }
 }
 
 impl Unit {
     /// The number 1.
-    pub const ONE: Unit = Unit { dimension: Dimension::NONE, scale: Scale::Exact(Rational::ONE), pi: 0 };
+    pub const ONE: Unit = Unit { dimension: Dimension::NONE, scale: UnitFactor::Exact(Rational::ONE), pi: 0 };
 
     /// Reads a unit: names with prefixes, products by blanks or `*`, `/`, powers, parentheses.
     ///
@@ -72,7 +72,7 @@ impl Unit {
     pub fn factor(self) -> f64 {
         // Multiplied last, so that deg is the double nearest to π/180 that dividing gives.
         match self.scale {
-            Scale::Exact(r) if self.pi == 1 => {
+            UnitFactor::Exact(r) if self.pi == 1 => {
                 std::f64::consts::PI * r.numerator() as f64 / r.denominator() as f64
             }
             scale => scale.value() * std::f64::consts::PI.powi(self.pi),
@@ -81,14 +81,14 @@ impl Unit {
 
     /// Is it a coherent unit, factor 1?
     pub fn is_coherent(self) -> bool {
-        self.pi == 0 && self.scale == Scale::Exact(Rational::ONE)
+        self.pi == 0 && self.scale == UnitFactor::Exact(Rational::ONE)
     }
 
     /// A number of it, as an expression in coherent units; exact where the factor is.
     pub fn times(self, number: Expr, dag: &mut Dag) -> Expr {
         let scale = match self.scale {
-            Scale::Exact(r) => dag.number(r),
-            Scale::Rounded(x) => dag.float(x),
+            UnitFactor::Exact(r) => dag.number(r),
+            UnitFactor::Rounded(x) => dag.float(x),
         };
         let pi = dag.constant(Constant::Pi);
         let pi = dag.powi(pi, i64::from(self.pi));
@@ -99,8 +99,10 @@ impl Unit {
         Some(Unit {
             dimension: self.dimension.plus(other.dimension)?,
             scale: match (self.scale, other.scale) {
-                (Scale::Exact(a), Scale::Exact(b)) if a.multiply(b).is_some() => Scale::Exact(a.multiply(b)?),
-                (a, b) => Scale::Rounded(a.value() * b.value()).finite()?,
+                (UnitFactor::Exact(a), UnitFactor::Exact(b)) if a.multiply(b).is_some() => {
+                    UnitFactor::Exact(a.multiply(b)?)
+                }
+                (a, b) => UnitFactor::Rounded(a.value() * b.value()).finite()?,
             },
             pi: self.pi.checked_add(other.pi)?,
         })
@@ -110,8 +112,8 @@ impl Unit {
         let dimension = self.dimension.times(exponent)?;
         let whole = exponent.to_integer();
         let exact = match (self.scale, whole) {
-            (Scale::Exact(r), _) if r.is_one() => Some(r),
-            (Scale::Exact(r), Some(n)) => r.power(n),
+            (UnitFactor::Exact(r), _) if r.is_one() => Some(r),
+            (UnitFactor::Exact(r), Some(n)) => r.power(n),
             _ => None,
         };
         let pi = Rational::integer(i64::from(self.pi)).multiply(exponent)?;
@@ -120,15 +122,15 @@ impl Unit {
             None => (0, std::f64::consts::PI.powf(pi.to_f64())),
         };
         let scale = match exact {
-            Some(r) if rest == 1.0 => Scale::Exact(r),
-            _ => Scale::Rounded(self.scale.value().powf(exponent.to_f64()) * rest).finite()?,
+            Some(r) if rest == 1.0 => UnitFactor::Exact(r),
+            _ => UnitFactor::Rounded(self.scale.value().powf(exponent.to_f64()) * rest).finite()?,
         };
         Some(Unit { dimension, scale, pi })
     }
 }
 
-impl Scale {
-    fn finite(self) -> Option<Scale> {
+impl UnitFactor {
+    fn finite(self) -> Option<UnitFactor> {
         (self.value().is_finite() && self.value() != 0.0).then_some(self)
     }
 }

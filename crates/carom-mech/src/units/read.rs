@@ -104,7 +104,7 @@ fn number_length(text: &str) -> Option<usize> {
 }
 
 pub(super) fn unit(text: &str) -> Result<Unit, UnitProblem> {
-    let mut reader = Reader { text, at: 0, depth: 0 };
+    let mut reader = UnitReader { text, at: 0, depth: 0 };
     if text.trim().is_empty() {
         return reader.problem(0, text.len(), "the unit is empty", "write \"1\" for a number without unit");
     }
@@ -117,13 +117,13 @@ pub(super) fn unit(text: &str) -> Result<Unit, UnitProblem> {
     }
 }
 
-struct Reader<'a> {
+struct UnitReader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
 }
 
-impl Reader<'_> {
+impl UnitReader<'_> {
     fn problem<T>(&self, start: usize, end: usize, message: &str, hint: &str) -> Result<T, UnitProblem> {
         Err(UnitProblem { start, end, message: message.to_owned(), hint: hint.to_owned() })
     }

@@ -49,7 +49,7 @@ impl Affine {
 
 /// The equations so far.
 #[derive(Default)]
-pub(crate) struct System {
+pub(crate) struct DimensionSystem {
     /// For each unknown: when it was determined, and by what. Its expression holds only what was open at that time.
     solved: Vec<Option<(usize, Affine)>>,
     steps: usize,
@@ -57,14 +57,14 @@ pub(crate) struct System {
 
 /// What an equation meant.
 #[derive(PartialEq, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum EquationOutcome {
     /// It held, or could be made to hold; the unknown it determined.
     Fits(Option<usize>),
     /// It contradicts what is known.
     Contradicts,
 }
 
-impl System {
+impl DimensionSystem {
     pub fn new_unknown(&mut self) -> usize {
         self.solved.push(None);
         self.solved.len() - 1
@@ -93,21 +93,25 @@ impl System {
     }
 
     /// a = b
-    pub fn equate(&mut self, a: &Affine, b: &Affine) -> Outcome {
+    pub fn equate(&mut self, a: &Affine, b: &Affine) -> EquationOutcome {
         let difference = a.clone().plus(Rational::MINUS_ONE, b).and_then(|d| self.reduce(&d));
         // Numbers out of range say nothing.
-        let Some(difference) = difference else { return Outcome::Fits(None) };
+        let Some(difference) = difference else { return EquationOutcome::Fits(None) };
         let Some((&pivot, &c)) = difference.terms.iter().next_back() else {
-            return if difference.constant.is_none() { Outcome::Fits(None) } else { Outcome::Contradicts };
+            return if difference.constant.is_none() {
+                EquationOutcome::Fits(None)
+            } else {
+                EquationOutcome::Contradicts
+            };
         };
         let mut rest = difference;
         rest.terms.remove(&pivot);
         let Some(value) = c.reciprocal().and_then(Rational::negate).and_then(|f| rest.times(f)) else {
-            return Outcome::Fits(None);
+            return EquationOutcome::Fits(None);
         };
         self.solved[pivot] = Some((self.steps, value));
         self.steps += 1;
-        Outcome::Fits(Some(pivot))
+        EquationOutcome::Fits(Some(pivot))
     }
 
     /// As text, `[m]` for the unit of an `m` that is still open.
@@ -139,18 +143,18 @@ mod tests {
 
     #[test]
     fn a_product_and_a_square_determine_two_unknowns_and_the_third_equation_is_judged() {
-        let mut s = System::default();
+        let mut s = DimensionSystem::default();
         let (a, b) = (Affine::unknown(s.new_unknown()), Affine::unknown(s.new_unknown()));
         let two = Rational::integer(2);
         // a b = J, a b² = J m
         let ab = a.clone().plus(Rational::ONE, &b).unwrap();
         let abb = a.clone().plus(two, &b).unwrap();
-        assert!(matches!(s.equate(&ab, &known("J")), Outcome::Fits(Some(_))));
-        assert!(matches!(s.equate(&abb, &known("J m")), Outcome::Fits(Some(_))));
+        assert!(matches!(s.equate(&ab, &known("J")), EquationOutcome::Fits(Some(_))));
+        assert!(matches!(s.equate(&abb, &known("J m")), EquationOutcome::Fits(Some(_))));
         assert_eq!(s.value(&b), Some(Unit::read("m").unwrap().dimension));
         assert_eq!(s.value(&a), Some(Unit::read("N").unwrap().dimension));
-        assert_eq!(s.equate(&a, &known("N")), Outcome::Fits(None));
-        assert_eq!(s.equate(&a, &known("s")), Outcome::Contradicts);
+        assert_eq!(s.equate(&a, &known("N")), EquationOutcome::Fits(None));
+        assert_eq!(s.equate(&a, &known("s")), EquationOutcome::Contradicts);
     }
 
     #[test]
@@ -159,7 +163,7 @@ mod tests {
         let two = Rational::integer(2);
         let mut state = 7_u64;
         for _ in 0..50 {
-            let mut s = System::default();
+            let mut s = DimensionSystem::default();
             let u: Vec<Affine> = (0..6).map(|_| Affine::unknown(s.new_unknown())).collect();
             let mut order: Vec<usize> = (0..6).collect();
             for i in (1..6).rev() {
@@ -174,7 +178,7 @@ mod tests {
                         s.equate(&u[k], &right)
                     }
                 };
-                assert!(matches!(outcome, Outcome::Fits(Some(_))));
+                assert!(matches!(outcome, EquationOutcome::Fits(Some(_))));
             }
             assert_eq!(s.value(&u[5]), Some(Unit::read("m^32/s^31").unwrap().dimension));
         }

@@ -1,6 +1,6 @@
 //! The units that have names.
 
-use super::{Dimension, Scale, Unit};
+use super::{Dimension, Unit, UnitFactor};
 use carom_expr::Rational;
 
 /// A unit with a name.
@@ -214,10 +214,10 @@ impl Listed {
             .zip(Rational::parse(self.scale.1))
             .and_then(|(a, b)| a.multiply(b.reciprocal()?));
         let scale = match exact {
-            Some(r) => Scale::Exact(r),
+            Some(r) => UnitFactor::Exact(r),
             None => {
                 let number = |text: &str| text.parse::<f64>().unwrap_or(1.0);
-                Scale::Rounded(number(self.scale.0) / number(self.scale.1))
+                UnitFactor::Rounded(number(self.scale.0) / number(self.scale.1))
             }
         };
         Unit { dimension: Dimension::whole(self.dimension), scale, pi: self.pi }
@@ -232,7 +232,7 @@ pub(super) fn find(name: &str) -> Option<Unit> {
     }
     PREFIXES.iter().find_map(|(prefix, power)| {
         let unit = named(name.strip_prefix(prefix)?).filter(|u| u.prefixes)?;
-        let ten = Unit { scale: Scale::Exact(Rational::integer(10)), ..Unit::ONE };
+        let ten = Unit { scale: UnitFactor::Exact(Rational::integer(10)), ..Unit::ONE };
         unit.unit().multiply(ten.power(Rational::integer(*power))?)
     })
 }

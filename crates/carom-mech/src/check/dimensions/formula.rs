@@ -3,11 +3,11 @@
 use super::{Dimensions, quantity_of};
 use crate::draft::{At, Formula, FormulaKind};
 use crate::units::Dimension;
-use crate::units::system::{Affine, Outcome};
-use carom_expr::{Form, Rational, Span, Syntax};
+use crate::units::system::{Affine, EquationOutcome};
+use carom_expr::{Rational, Span, Syntax, SyntaxNode};
 
 /// What is known of a piece of a formula.
-struct Piece {
+struct PieceDimension {
     /// `None` fits everything: 0, and what was reported or is unknown.
     dimension: Option<Affine>,
     /// Made of numbers alone.
@@ -17,10 +17,10 @@ struct Piece {
     value: Option<f64>,
 }
 
-impl Piece {
-    fn number(value: Option<Rational>) -> Piece {
+impl PieceDimension {
+    fn number(value: Option<Rational>) -> PieceDimension {
         let dimension = (value != Some(Rational::ZERO)).then(|| Affine::known(Dimension::NONE));
-        Piece { dimension, literal: true, exact: value, value: value.map(Rational::to_f64) }
+        PieceDimension { dimension, literal: true, exact: value, value: value.map(Rational::to_f64) }
     }
 }
 
@@ -37,21 +37,21 @@ impl<'d> Dimensions<'_, 'd> {
         if tree.is_constant() {
             return None; // a value, in coherent units
         }
-        let mut pieces: Vec<Piece> = Vec::with_capacity(tree.nodes.len());
+        let mut pieces: Vec<PieceDimension> = Vec::with_capacity(tree.nodes.len());
         for node in &tree.nodes {
             let piece = match &node.form {
-                Form::Number(value) => Piece::number(*value),
-                Form::Name { text, primes } => self.name(text, *primes),
-                Form::Sum(terms) => self.sum(formula, &tree, &pieces, terms),
-                Form::Product(factors) => product(&pieces, factors),
-                Form::Negative(i) => Piece {
+                SyntaxNode::Number(value) => PieceDimension::number(*value),
+                SyntaxNode::Name { text, primes } => self.name(text, *primes),
+                SyntaxNode::Sum(terms) => self.sum(formula, &tree, &pieces, terms),
+                SyntaxNode::Product(factors) => product(&pieces, factors),
+                SyntaxNode::Negative(i) => PieceDimension {
                     dimension: pieces[*i].dimension.clone(),
                     literal: pieces[*i].literal,
                     exact: pieces[*i].exact.and_then(Rational::negate),
                     value: pieces[*i].value.map(|x| -x),
                 },
-                Form::Power(base, exponent) => self.power(formula, &tree, &pieces, (*base, *exponent)),
-                Form::Call(name, arguments) => {
+                SyntaxNode::Power(base, exponent) => self.power(formula, &tree, &pieces, (*base, *exponent)),
+                SyntaxNode::Call(name, arguments) => {
                     self.call(formula, &tree, &pieces, (name, arguments, node.span))
                 }
             };
@@ -64,26 +64,32 @@ impl<'d> Dimensions<'_, 'd> {
         self.draft.part_of(formula, span.start, span.end)
     }
 
-    fn name(&self, text: &str, primes: u32) -> Piece {
+    fn name(&self, text: &str, primes: u32) -> PieceDimension {
         let constant = match text {
             "pi" | "π" => Some(std::f64::consts::PI),
             "e" => Some(std::f64::consts::E),
             _ => None,
         };
         match (self.named(text), constant) {
-            (Some(a), _) => Piece {
+            (Some(a), _) => PieceDimension {
                 dimension: self.rate_of(&a, primes),
                 literal: false,
                 exact: None,
                 value: self.values.get(text).copied(),
             },
-            (None, Some(value)) => Piece { value: Some(value), ..Piece::number(None) },
+            (None, Some(value)) => PieceDimension { value: Some(value), ..PieceDimension::number(None) },
             // Reported where names are resolved.
-            (None, None) => Piece { dimension: None, literal: false, exact: None, value: None },
+            (None, None) => PieceDimension { dimension: None, literal: false, exact: None, value: None },
         }
     }
 
-    fn sum(&mut self, formula: &Formula, tree: &Syntax, pieces: &[Piece], terms: &[(bool, usize)]) -> Piece {
+    fn sum(
+        &mut self,
+        formula: &Formula,
+        tree: &Syntax,
+        pieces: &[PieceDimension],
+        terms: &[(bool, usize)],
+    ) -> PieceDimension {
         // What is no plain number says what the sum is.
         let known = |&&(_, i): &&(bool, usize)| pieces[i].dimension.is_some();
         let telling = terms.iter().filter(known).find(|(_, i)| !pieces[*i].literal);
@@ -95,11 +101,11 @@ impl<'d> Dimensions<'_, 'd> {
             };
             let at = self.at(formula, tree.nodes[i].span);
             match self.system.equate(found, wanted) {
-                Outcome::Fits(Some(unknown)) => {
+                EquationOutcome::Fits(Some(unknown)) => {
                     self.causes.insert(unknown, at);
                 }
-                Outcome::Fits(None) => {}
-                Outcome::Contradicts => {
+                EquationOutcome::Fits(None) => {}
+                EquationOutcome::Contradicts => {
                     let (mut a, mut b, mut minus) = (self.show(wanted), self.show(found), minus);
                     let hint = if pieces[i].literal {
                         let span = tree.nodes[i].span;
@@ -121,7 +127,7 @@ impl<'d> Dimensions<'_, 'd> {
             let x = pieces[i].exact?;
             if minus { sum.subtract(x) } else { sum.add(x) }
         });
-        Piece {
+        PieceDimension {
             dimension: reference.and_then(|(_, i)| pieces[i].dimension.clone()),
             literal: terms.iter().all(|&(_, i)| pieces[i].literal),
             exact,
@@ -143,7 +149,13 @@ impl<'d> Dimensions<'_, 'd> {
         }
     }
 
-    fn power(&mut self, formula: &Formula, tree: &Syntax, pieces: &[Piece], of: (usize, usize)) -> Piece {
+    fn power(
+        &mut self,
+        formula: &Formula,
+        tree: &Syntax,
+        pieces: &[PieceDimension],
+        of: (usize, usize),
+    ) -> PieceDimension {
         let (base, exponent) = (&pieces[of.0], &pieces[of.1]);
         let literal = base.literal && exponent.literal;
         let constant = exponent.exact.or_else(|| exponent.value.and_then(simple_fraction));
@@ -163,7 +175,7 @@ impl<'d> Dimensions<'_, 'd> {
             (None, _) => None,
         };
         let whole = constant.and_then(Rational::to_integer);
-        Piece {
+        PieceDimension {
             dimension,
             literal,
             exact: base.exact.zip(whole).and_then(|(base, n)| base.power(n)).filter(|_| literal),
@@ -175,9 +187,9 @@ impl<'d> Dimensions<'_, 'd> {
         &mut self,
         formula: &Formula,
         tree: &Syntax,
-        pieces: &[Piece],
+        pieces: &[PieceDimension],
         call: (&str, &[usize], Span),
-    ) -> Piece {
+    ) -> PieceDimension {
         let (name, arguments, span) = call;
         let first = arguments.first().and_then(|&i| pieces[i].dimension.clone());
         let literal = arguments.iter().all(|&i| pieces[i].literal);
@@ -196,7 +208,7 @@ impl<'d> Dimensions<'_, 'd> {
                     };
                     let wanted = wanted.clone();
                     let at = self.at(formula, tree.nodes[i].span);
-                    if self.system.equate(&found, &wanted) == Outcome::Contradicts {
+                    if self.system.equate(&found, &wanted) == EquationOutcome::Contradicts {
                         let verb = if name == "atan2" { "divides" } else { "compares" };
                         let message =
                             format!("`{name}` {verb} {} and {}", self.show(&wanted), self.show(&found));
@@ -223,11 +235,11 @@ impl<'d> Dimensions<'_, 'd> {
                     let at = arguments.first().map_or(span, |&i| tree.nodes[i].span);
                     let at = self.at(formula, at);
                     match self.system.equate(&found, &number) {
-                        Outcome::Fits(Some(unknown)) => {
+                        EquationOutcome::Fits(Some(unknown)) => {
                             self.causes.insert(unknown, at);
                         }
-                        Outcome::Fits(None) => {}
-                        Outcome::Contradicts => {
+                        EquationOutcome::Fits(None) => {}
+                        EquationOutcome::Contradicts => {
                             let angle = matches!(name, "sin" | "cos" | "tan");
                             let wanted = if angle { "an angle or a number" } else { "a number" };
                             let message = format!("`{name}` takes {wanted}, not {}", self.show(&found));
@@ -243,7 +255,7 @@ impl<'d> Dimensions<'_, 'd> {
                 Some(number)
             }
         };
-        Piece { dimension, literal, exact: None, value: None }
+        PieceDimension { dimension, literal, exact: None, value: None }
     }
 }
 
@@ -264,7 +276,7 @@ fn simple_fraction(x: f64) -> Option<Rational> {
     found.and_then(|q| Rational::new((x * q as f64).round() as i128, i128::from(q)))
 }
 
-fn product(pieces: &[Piece], factors: &[(bool, usize)]) -> Piece {
+fn product(pieces: &[PieceDimension], factors: &[(bool, usize)]) -> PieceDimension {
     let mut dimension = Some(Affine::known(Dimension::NONE));
     let (mut exact, mut value) = (Some(Rational::ONE), Some(1.0));
     for &(divides, i) in factors {
@@ -276,5 +288,5 @@ fn product(pieces: &[Piece], factors: &[(bool, usize)]) -> Piece {
         value = value.zip(pieces[i].value).map(|(x, y)| if divides { x / y } else { x * y });
     }
     let literal = factors.iter().all(|&(_, i)| pieces[i].literal);
-    Piece { dimension, literal, exact: exact.filter(|_| literal), value }
+    PieceDimension { dimension, literal, exact: exact.filter(|_| literal), value }
 }

@@ -2,7 +2,7 @@
 //! of plain numbers and say nothing.
 
 use super::{Dimensions, quantity_of};
-use crate::draft::{Body, Formula, Signal};
+use crate::draft::{Body, Formula, SignalSource};
 use crate::units::Dimension;
 use crate::units::system::Affine;
 use carom_expr::Rational;
@@ -19,7 +19,7 @@ impl<'d> Dimensions<'_, 'd> {
             }
         }
         for (i, input) in draft.inputs.iter().enumerate() {
-            if let Signal::Formula(formula) = &input.signal {
+            if let SignalSource::Formula(formula) = &input.signal {
                 self.equal(formula, self.inputs[i], &format!("the input `{}`", input.name.text));
             }
         }

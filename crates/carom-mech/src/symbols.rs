@@ -12,7 +12,7 @@ use crate::model::Model;
 use carom_expr::{Dag, Expr};
 
 /// Symbols of all coordinates and inputs of a model.
-pub(crate) struct Frame {
+pub(crate) struct Symbols {
     pub time: Expr,
     pub q: Vec<Expr>,
     pub v: Vec<Expr>,
@@ -30,9 +30,9 @@ pub(crate) struct Frame {
     pub problems: Vec<Diagnostic>,
 }
 
-impl Frame {
-    pub fn new(model: &Model) -> Frame {
-        let mut frame = Frame {
+impl Symbols {
+    pub fn new(model: &Model) -> Symbols {
+        let mut symbols = Symbols {
             time: model.time,
             q: model.coordinates.iter().map(|c| c.position).collect(),
             v: model.coordinates.iter().map(|c| c.velocity).collect(),
@@ -47,16 +47,16 @@ impl Frame {
         for (i, c) in model.coordinates.iter().enumerate() {
             match c.driven {
                 Some(f) => {
-                    frame.driven.push(i);
-                    frame.driven_acceleration.push(f.acceleration);
-                    frame.insert.push((c.position, f.position));
-                    frame.insert.push((c.velocity, f.velocity));
-                    frame.insert.push((c.acceleration, f.acceleration));
+                    symbols.driven.push(i);
+                    symbols.driven_acceleration.push(f.acceleration);
+                    symbols.insert.push((c.position, f.position));
+                    symbols.insert.push((c.velocity, f.velocity));
+                    symbols.insert.push((c.acceleration, f.acceleration));
                 }
-                None => frame.free.push(i),
+                None => symbols.free.push(i),
             }
         }
-        frame
+        symbols
     }
 
     /// Symbols of the free positions.
