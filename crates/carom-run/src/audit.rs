@@ -26,7 +26,8 @@ use crate::figures::figures;
 use crate::motion::Verdict;
 use crate::project::LargestTerms;
 use crate::run::Run;
-use crate::zero::{EXPLAINED, LARGE, UNCONTROLLED, relative};
+use crate::zero::{EXPLAINED, LARGE, UNCONTROLLED};
+use carom_jet::{relative, unbalanced};
 use carom_mech::model::Method;
 
 /// What rounding leaves of a law in one step, as a part of its scale.
@@ -57,15 +58,14 @@ impl LawAudit {
     /// Holds E against what it should be.
     pub fn see_energy(&mut self, energy: f64, work: f64, scale: f64) {
         self.energy_scale = self.energy_scale.max(scale);
-        let error = (energy - self.expected_energy - work).abs();
-        self.worst_energy = self.worst_energy.max(error);
+        self.worst_energy = unbalanced(self.worst_energy, energy, self.expected_energy, work);
     }
 }
 
 impl Run<'_> {
     /// Judges the motion as it is now: fills in the audit and warns of what drifted.
     pub fn judge(&mut self) {
-        self.recorder.motion.audit.steps = self.steps;
+        self.recorder.motion.audit.steps = self.stepper.steps;
         self.recorder.motion.audit.arithmetic = self.program.level().arithmetic();
         self.recorder.motion.audit.verdict = Verdict::Ok;
         self.judge_balance();
@@ -85,7 +85,7 @@ impl Run<'_> {
         let (worst, scale) = (self.audit.worst_energy, self.audit.energy_scale);
         let drift = relative(worst, scale);
         self.recorder.motion.audit.hamiltonian_drift = drift;
-        let count = self.steps.saturating_add(self.recorder.impact_count).max(1) as f64;
+        let count = self.stepper.steps.saturating_add(self.recorder.impact_count).max(1) as f64;
         let explained = match self.options.method {
             Method::Taylor => count * self.explained(),
             Method::Rk4 { .. } => self.explained(),
@@ -105,7 +105,7 @@ impl Run<'_> {
             worst <= (explained * scale + count * rounding).min(LARGE * scale)
         };
         if !fine {
-            let over = format!(" of |T| + |V| over {}", counted(self.steps, "step"));
+            let over = format!(" of |T| + |V| over {}", counted(self.stepper.steps, "step"));
             self.alarm("the energy balance", self.recorder.motion.audit.hamiltonian_drift, &over, explained);
         }
     }

@@ -17,8 +17,9 @@
 use crate::motion::{EventRecord, Impact, Stop, StopReason};
 use crate::options::{Options, Sampling, SimulateError};
 use crate::program::{LegKey, Program};
-use crate::run::{Halt, Run, Series};
-use carom_jet::{BatchAudit, Ensemble, Handler, LaneStart, LaneStep, Leave, Time, Verdict};
+use crate::run::{Halt, Run};
+use crate::stepper::NextSeries;
+use carom_jet::{BatchAudit, Ensemble, Handler, LaneStart, LaneStep, Leave, StepVerdict, Time};
 use carom_mech::model::Method;
 use std::sync::Arc;
 
@@ -127,19 +128,19 @@ pub trait JobSource {
 }
 
 impl<'p> Batch<'p> {
-    /// A fleet for a program. `keeps_impacts`: outcomes list the impacts.
+    /// A batch of a program. `keeps_impacts`: outcomes list the impacts.
     pub fn new(program: &'p Program, keeps_impacts: bool) -> Batch<'p> {
         Batch { program, keeps_impacts, runs: Vec::new(), lanes: None, costs: Costs::default() }
     }
 
-    /// Simulates everything the traffic has. Returns how many steps were taken by lanes alone.
+    /// Simulates everything the source has. Returns how many steps were taken by lanes alone.
     pub fn run(&mut self, jobs: &mut dyn JobSource) -> u64 {
-        let mut line = self.lanes.take();
+        let mut lane_set = self.lanes.take();
         let mut runs_of_batch = BatchRuns {
             program: self.program,
             keeps_impacts: self.keeps_impacts,
             runs: &mut self.runs,
-            riders: Vec::new(),
+            trajectories: Vec::new(),
             key: LegKey::default(),
             stopped: false,
             attended: 0,
@@ -158,32 +159,33 @@ impl<'p> Batch<'p> {
                 runs_of_batch.jobs.take(index, Err(error));
                 continue;
             }
-            let suits =
-                line.as_ref().is_some_and(|line| line.key == run.key && line.tolerance == options.tolerance);
+            let suits = lane_set.as_ref().is_some_and(|lane_set| {
+                lane_set.key == run.leg.key && lane_set.tolerance == options.tolerance
+            });
             if !suits {
-                line = LaneSet::new(run);
+                lane_set = LaneSet::new(run);
                 runs_of_batch.costs = Costs::default();
             }
             runs_of_batch.waiting = Some((index, options));
             break;
         }
         let mut quiet = 0;
-        if let Some(line) = &mut line {
+        if let Some(lane_set) = &mut lane_set {
             runs_of_batch.probe();
             if !runs_of_batch.costs.lanes_lose() {
-                runs_of_batch.key.clone_from(&line.key);
-                runs_of_batch.in_lanes = line.ensemble.lanes() as f64;
+                runs_of_batch.key.clone_from(&lane_set.key);
+                runs_of_batch.in_lanes = lane_set.ensemble.lanes() as f64;
                 runs_of_batch.since = runs_of_batch.jobs.seconds();
                 runs_of_batch.counted = runs_of_batch.taken;
-                let steps = line.ensemble.run(&mut runs_of_batch);
+                let steps = lane_set.ensemble.run(&mut runs_of_batch);
                 quiet = steps - runs_of_batch.attended;
                 runs_of_batch.since = None;
             }
         }
         // Without lanes, or where they lose.
-        while runs_of_batch.embark(0) {}
+        while runs_of_batch.start_next(0) {}
         self.costs = runs_of_batch.costs;
-        self.lanes = line;
+        self.lanes = lane_set;
         quiet
     }
 }
@@ -193,15 +195,15 @@ impl LaneSet {
     fn new(run: &Run<'_>) -> Option<LaneSet> {
         let single = run.options.method != Method::Taylor
             || run.tangent.is_some()
-            || run.next_knot.is_some()
+            || run.leg.next_knot.is_some()
             || run.is_degenerate();
         if single {
             return None;
         }
-        let tape = run.program.leg(&run.key).ok()?;
-        let (monitors, taylor) = (run.monitors(), run.taylor);
+        let tape = run.program.leg(&run.leg.key).ok()?;
+        let (monitors, taylor) = (run.monitors(), run.stepper.taylor);
         let ensemble = Ensemble::with(run.program.level(), tape, taylor, monitors);
-        Some(LaneSet { key: run.key.clone(), tolerance: run.options.tolerance, ensemble })
+        Some(LaneSet { key: run.leg.key.clone(), tolerance: run.options.tolerance, ensemble })
     }
 }
 
@@ -211,7 +213,7 @@ struct BatchRuns<'a, 'p> {
     keeps_impacts: bool,
     runs: &'a mut Vec<Run<'p>>,
     /// Which trajectory is in which lane.
-    riders: Vec<u64>,
+    trajectories: Vec<u64>,
     key: LegKey,
     stopped: bool,
     /// Steps of lanes that single runs took over.
@@ -248,7 +250,7 @@ impl<'p> BatchRuns<'_, 'p> {
             }
             let Some(begin) = self.jobs.seconds() else { return };
             let before = self.taken;
-            if !self.embark(0) {
+            if !self.start_next(0) {
                 return;
             }
             let seconds = self.jobs.seconds().map_or(0.0, |end| end - begin);
@@ -273,18 +275,18 @@ impl<'p> BatchRuns<'_, 'p> {
             run.recorder.keeps_impacts = self.keeps_impacts;
             self.runs.push(run);
         }
-        self.riders.resize(self.runs.len(), 0);
+        self.trajectories.resize(self.runs.len(), 0);
         &mut self.runs[lane]
     }
 
     /// Begins the next trajectory; false when there is none. Without lanes it is simulated to its end.
-    fn embark(&mut self, lane: usize) -> bool {
+    fn start_next(&mut self, lane: usize) -> bool {
         let Some((index, options)) = self.next() else { return false };
         let run = self.lane(lane);
         match run.restart(options) {
             Ok(()) => {
                 let begun = run.first_leg();
-                self.riders[lane] = index;
+                self.trajectories[lane] = index;
                 if let Err(halt) = begun {
                     self.conclude(lane, halt);
                 } else {
@@ -307,7 +309,7 @@ impl<'p> BatchRuns<'_, 'p> {
             match self.runs[lane].step_once(&mut |_| jobs.goes_on()) {
                 Ok(false) => {
                     let impacts = &mut self.runs[lane].recorder.motion.impacts;
-                    if impacts.len() >= PAGE && jobs.impacts(self.riders[lane], impacts) {
+                    if impacts.len() >= PAGE && jobs.impacts(self.trajectories[lane], impacts) {
                         impacts.clear();
                     }
                 }
@@ -326,7 +328,7 @@ impl<'p> BatchRuns<'_, 'p> {
     /// Can a lane take the next step?
     fn suits_lane(&self, lane: usize) -> bool {
         let run = &self.runs[lane];
-        run.series == Series::Missing && run.contact.held.is_none() && run.key == self.key
+        run.stepper.series == NextSeries::Missing && run.contact.held.is_none() && run.leg.key == self.key
     }
 
     /// Hands over the outcome.
@@ -339,7 +341,7 @@ impl<'p> BatchRuns<'_, 'p> {
         let values = run.shown_now();
         run.judge();
         let outcome = Outcome {
-            stop: Stop { reason: halt.reason, time: run.time.value(), detail: halt.detail },
+            stop: Stop { reason: halt.reason, time: run.now.time.value(), detail: halt.detail },
             values,
             impact_count: run.recorder.impact_count,
             impacts: std::mem::take(&mut run.recorder.motion.impacts),
@@ -347,26 +349,26 @@ impl<'p> BatchRuns<'_, 'p> {
             warnings: std::mem::take(&mut run.recorder.motion.warnings),
             hamiltonian_drift: run.recorder.motion.audit.hamiltonian_drift,
             verdict: run.recorder.motion.audit.verdict,
-            steps: run.steps,
+            steps: run.stepper.steps,
         };
-        self.jobs.take(self.riders[lane], Ok(outcome));
+        self.jobs.take(self.trajectories[lane], Ok(outcome));
     }
 
     /// What the single run must know of its quiet steps. `under_way`: the last step counted is not one of them.
     fn read(&mut self, lane: usize, time: Time, audit: &BatchAudit, under_way: bool) {
         let run = &mut self.runs[lane];
-        if audit.steps > run.steps + u64::from(under_way) {
+        if audit.steps > run.stepper.steps + u64::from(under_way) {
             run.rank.pass();
         }
-        run.time = time;
-        run.steps = audit.steps;
+        run.now.time = time;
+        run.stepper.steps = audit.steps;
         run.contact.squeeze.set_largest(audit.peak);
-        run.smooth_steps = audit.smooth;
-        run.extent.clone_from(&audit.extent);
-        run.unit = audit.unit;
+        run.stepper.smooth_steps = audit.smooth;
+        run.stepper.extent.clone_from(&audit.extent);
+        run.stepper.unit = audit.unit;
         run.rank.firmest = audit.firmest;
         (run.audit.worst_energy, run.audit.energy_scale) = (audit.worst, audit.scale);
-        for (kept, seen) in run.greatest_sizes().zip(&audit.greatest) {
+        for (kept, seen) in run.audit.largest_terms.followed_by_lanes().zip(&audit.greatest) {
             *kept = *seen;
         }
     }
@@ -374,20 +376,20 @@ impl<'p> BatchRuns<'_, 'p> {
     /// What the lane must know to go on.
     fn write(&mut self, lane: usize, audit: &mut BatchAudit) {
         let run = &mut self.runs[lane];
-        audit.low.iter_mut().zip(run.remainder.of(&run.state)).for_each(|(low, kept)| *low = kept);
-        audit.steps = run.steps;
+        audit.low.iter_mut().zip(run.now.remainder.of(&run.now.state)).for_each(|(low, kept)| *low = kept);
+        audit.steps = run.stepper.steps;
         audit.most_steps = run.options.max_steps;
         let signs = run.events.surfaces.iter().chain(&run.events.sides).map(|side| side.sign);
         let sides = std::iter::repeat_n(1.0, run.contact.walls.len()).chain(signs);
         audit.sides.iter_mut().zip(sides).for_each(|(side, sign)| *side = sign);
         audit.peak = run.contact.squeeze.largest();
-        audit.smooth = run.smooth_steps;
-        audit.extent.clone_from(&run.extent);
-        audit.unit = run.unit;
+        audit.smooth = run.stepper.smooth_steps;
+        audit.extent.clone_from(&run.stepper.extent);
+        audit.unit = run.stepper.unit;
         audit.firmest = run.rank.firmest;
         audit.expected = run.audit.expected_energy;
         (audit.worst, audit.scale) = (run.audit.worst_energy, run.audit.energy_scale);
-        for (kept, seen) in audit.greatest.iter_mut().zip(run.greatest_sizes()) {
+        for (kept, seen) in audit.greatest.iter_mut().zip(run.audit.largest_terms.followed_by_lanes()) {
             *kept = *seen;
         }
     }
@@ -400,11 +402,11 @@ impl<'p> BatchRuns<'_, 'p> {
 
     /// The whole trajectory once more, alone: a quantity was not finite on the way, or rows came near rank loss.
     fn again(&mut self, lane: usize) {
-        self.jobs.again(self.riders[lane]);
+        self.jobs.again(self.trajectories[lane]);
         let run = &mut self.runs[lane];
         let options = Arc::clone(&run.options);
         if let Err(error) = run.restart(options) {
-            return self.jobs.take(self.riders[lane], Err(error));
+            return self.jobs.take(self.trajectories[lane], Err(error));
         }
         match run.first_leg() {
             Ok(()) => {
@@ -416,7 +418,7 @@ impl<'p> BatchRuns<'_, 'p> {
 }
 
 impl Handler for BatchRuns<'_, '_> {
-    fn board(&mut self, lane: usize, start: &mut LaneStart) -> bool {
+    fn next(&mut self, lane: usize, start: &mut LaneStart) -> bool {
         if self.costs.lanes_lose() {
             return false;
         }
@@ -428,14 +430,14 @@ impl Handler for BatchRuns<'_, '_> {
                 continue;
             }
             let begun = run.first_leg();
-            self.riders[lane] = index;
+            self.trajectories[lane] = index;
             match begun {
                 Err(halt) => self.conclude(lane, halt),
                 Ok(()) if self.alone(lane, true) => {
                     let run = &self.runs[lane];
-                    (start.time, start.end) = (run.time, run.until);
-                    start.state.copy_from_slice(&run.state);
-                    start.parameters.copy_from_slice(&run.parameters);
+                    (start.time, start.end) = (run.now.time, run.stepper.until);
+                    start.state.copy_from_slice(&run.now.state);
+                    start.parameters.copy_from_slice(&run.leg.parameters);
                     self.write(lane, &mut start.audit);
                     return true;
                 }
@@ -444,38 +446,38 @@ impl Handler for BatchRuns<'_, '_> {
         }
     }
 
-    fn attend(&mut self, lane: usize, step: &mut LaneStep<'_>) -> Verdict {
+    fn attend(&mut self, lane: usize, step: &mut LaneStep<'_>) -> StepVerdict {
         self.attended += 1;
         if !(step.audit.worst.is_finite() && step.audit.scale.is_finite()) {
-            return Verdict::Leave;
+            return StepVerdict::Leave;
         }
         self.read(lane, step.time, step.audit, true);
         let run = &mut self.runs[lane];
         // The loop counts the step itself.
-        run.steps -= 1;
-        for i in 0..run.state.len() {
-            step.state(i, &mut run.state[i..=i]);
+        run.stepper.steps -= 1;
+        for i in 0..run.now.state.len() {
+            step.state(i, &mut run.now.state[i..=i]);
         }
-        run.remainder.keep(&run.state, &step.audit.low);
-        run.adopt(step);
-        run.series = Series::Given;
+        run.now.remainder.keep(&run.now.state, &step.audit.low);
+        run.stepper.unit = run.leg.adopt(step);
+        run.stepper.series = NextSeries::Given;
         if !self.alone(lane, true) {
-            self.riders[lane] = GONE;
-            return Verdict::Leave;
+            self.trajectories[lane] = GONE;
+            return StepVerdict::Leave;
         }
         let run = &self.runs[lane];
-        step.time = run.time;
-        step.after.copy_from_slice(&run.state);
-        if *step.parameters != run.parameters {
-            step.parameters.clone_from(&run.parameters);
+        step.time = run.now.time;
+        step.after.copy_from_slice(&run.now.state);
+        if *step.parameters != run.leg.parameters {
+            step.parameters.clone_from(&run.leg.parameters);
             step.reparametrised = true;
         }
         self.write(lane, step.audit);
-        Verdict::Cut
+        StepVerdict::Cut
     }
 
     fn leave(&mut self, lane: usize, why: Leave, time: Time, state: &[f64], audit: &BatchAudit) {
-        if self.riders[lane] == GONE {
+        if self.trajectories[lane] == GONE {
             return;
         }
         // A single run would have looked ahead.
@@ -489,12 +491,12 @@ impl Handler for BatchRuns<'_, '_> {
         }
         self.read(lane, time, audit, why == Leave::NeedsPivoting);
         let run = &mut self.runs[lane];
-        run.state.copy_from_slice(state);
-        run.remainder.keep(state, &audit.low);
-        run.series = Series::Missing;
+        run.now.state.copy_from_slice(state);
+        run.now.remainder.keep(state, &audit.low);
+        run.stepper.series = NextSeries::Missing;
         if why == Leave::NeedsPivoting {
             // The loop counts the step itself.
-            run.steps -= 1;
+            run.stepper.steps -= 1;
         }
         self.alone(lane, false);
     }
@@ -513,5 +515,5 @@ impl Handler for BatchRuns<'_, '_> {
     }
 }
 
-/// The rider of a lane whose trajectory has been concluded.
+/// In place of the trajectory of a lane whose trajectory has been concluded.
 const GONE: u64 = u64::MAX;

@@ -4,12 +4,12 @@
 //! first coefficient of its gap's series that is not rounding: it opens, or it is held; identically zero: it is held
 //! with force zero.
 
-use crate::events::Side;
+use crate::events::KnownSign;
 use crate::law::{KktFactor, Touching};
 use crate::lcp::Complementarity;
 use crate::motion::{Contact, StopReason};
 use crate::run::{Halt, Run};
-use carom_jet::dense::{Factored, Matrix, dot};
+use carom_jet::dense::{Factored, dot};
 
 /// Coefficients of a series smaller than this part of its summands are rounding.
 pub(crate) const SERIES_ROUNDING: f64 = crate::zero::SOLVED;
@@ -35,19 +35,19 @@ pub(crate) fn leading(c: &[f64], from: usize, h: f64, size: f64) -> Option<(usiz
 impl Run<'_> {
     /// A step that says which coefficients matter: the one the series allow, within the time left.
     pub fn natural_step(&self) -> f64 {
-        let h = self.taylor.step_size(self.flow(), &self.extent);
-        let left = self.in_units(self.until.minus(self.time));
+        let h = self.stepper.taylor.step_size(self.leg.flow(), &self.stepper.extent);
+        let left = self.stepper.in_units(self.stepper.until.minus(self.now.time));
         if h.is_finite() && h > 0.0 {
             return h.min(left.max(h * 1e-3));
         }
         // A polynomial has no length of its own: the motion so far has.
-        let so_far = self.in_units(self.elapsed());
+        let so_far = self.stepper.in_units(self.elapsed());
         if so_far > 0.0 { so_far } else { left.max(f64::MIN_POSITIVE) }
     }
 
     /// Decides everything about the leg that starts now. `released`: walls whose force has just reached zero.
     pub fn begin_leg(&mut self, released: &[usize], crossed: &[usize]) -> Result<(), Halt> {
-        if self.rank.riding {
+        if self.rank.within_step {
             self.settle_events();
             return Ok(());
         }
@@ -56,7 +56,7 @@ impl Run<'_> {
             return Err(self.not_finite());
         }
         self.note_largest_terms();
-        if self.key.rows.is_empty() {
+        if self.leg.key.rows.is_empty() {
             self.choose_rows()?;
         }
         let resting: Vec<usize> = (0..self.contact.walls.len())
@@ -73,10 +73,10 @@ impl Run<'_> {
                     format!("which of the walls {} hold cannot be decided", self.wall_names(&resting)),
                 ));
             }
-            self.key.closed = self.independent_walls(&closed)?;
+            self.leg.key.closed = self.frame.independent_walls(&self.leg.key, &closed);
             self.settle_surfaces(&crossed_now)?;
             self.jet()?;
-            if self.key.closed.len() < closed.len() && !self.basis_pushes() {
+            if self.leg.key.closed.len() < closed.len() && !self.basis_pushes() {
                 self.choose_basis(&closed)?;
             }
             match self.wall_that_must_hold(&closed) {
@@ -110,20 +110,16 @@ impl Run<'_> {
                 ),
             ));
         }
-        let metric = self.frame.metric();
-        let (forces, _) = self.contact_problem(&metric, resting)?;
+        let kkt = self.frame.kkt();
+        let (forces, _) = self.contact_problem(&kkt, resting)?;
         Ok(resting.iter().zip(&forces).filter(|(_, f)| **f > 0.0).map(|(&w, _)| w).collect())
     }
 
     /// (f, φ̈) for walls with φ = φ̇ = 0.
-    pub fn contact_problem(
-        &self,
-        metric: &KktFactor,
-        resting: &[usize],
-    ) -> Result<(Vec<f64>, Vec<f64>), Halt> {
-        let (free, _) = self.free_acceleration(metric);
+    pub fn contact_problem(&self, kkt: &KktFactor, resting: &[usize]) -> Result<(Vec<f64>, Vec<f64>), Halt> {
+        let (free, _) = self.frame.free_acceleration(kkt);
         let normals: Vec<Vec<f64>> = resting.iter().map(|&w| self.frame.normal(w).to_vec()).collect();
-        let touching = Touching::new(metric, &normals);
+        let touching = Touching::new(kkt, &normals);
         let mut q: Vec<f64> =
             resting.iter().zip(&normals).map(|(&w, n)| dot(n, &free) + self.frame.wall_bias(w)).collect();
         let mut scale = vec![0.0; q.len()];
@@ -182,42 +178,13 @@ impl Run<'_> {
         Halt::new(StopReason::WallNotEnforceable, detail)
     }
 
-    /// Closed walls whose normals are independent of each other and of the constraint rows.
-    fn independent_walls(&self, closed: &[usize]) -> Result<Vec<usize>, Halt> {
-        if closed.len() + self.frame.layout.rows <= 1 || closed.is_empty() {
-            return Ok(closed.to_vec());
-        }
-        // Orthogonalise in order: rows first, then walls; a wall that adds nothing is implied.
-        let mut kept: Vec<usize> = Vec::new();
-        let rows = self.frame.rows();
-        for &w in closed {
-            let count = self.key.rows.len() + kept.len() + 1;
-            let mut all = Matrix::zeros(count, self.frame.layout.n);
-            let lines = self
-                .key
-                .multipliers
-                .iter()
-                .map(|&r| rows.row(r))
-                .chain(kept.iter().chain([&w]).map(|&k| self.frame.normal(k)));
-            for (i, line) in lines.enumerate() {
-                for (j, &x) in line.iter().enumerate() {
-                    all[(i, j)] = x;
-                }
-            }
-            if Factored::new(&all).rank == count {
-                kept.push(w);
-            }
-        }
-        Ok(kept)
-    }
-
     /// Do the forces of the walls that stand for the closed ones start out pushing?
     fn basis_pushes(&self) -> bool {
         let h = self.natural_step();
-        let first = self.program.watched(&self.key).force;
-        (0..self.key.closed.len()).all(|i| {
-            let size = self.force_rounding(self.key.closed[i]) / SERIES_ROUNDING;
-            leading(self.flow().watched(first + i), 0, h, size).is_none_or(|(_, sign)| sign > 0.0)
+        let first = self.program.watched(&self.leg.key).force;
+        (0..self.leg.key.closed.len()).all(|i| {
+            let size = self.frame.force_rounding(self.leg.key.closed[i]) / SERIES_ROUNDING;
+            leading(self.leg.flow().watched(first + i), 0, h, size).is_none_or(|(_, sign)| sign > 0.0)
         })
     }
 
@@ -225,7 +192,7 @@ impl Run<'_> {
     /// since their zeros announce releases. Subsets are tried in model order; if none pushes the first stays, and its
     /// release is found at once.
     fn choose_basis(&mut self, closed: &[usize]) -> Result<(), Halt> {
-        let first = self.key.closed.clone();
+        let first = self.leg.key.closed.clone();
         let k = closed.len();
         // Beyond this many walls the search would cost more than it is worth.
         if k <= 12 {
@@ -234,17 +201,17 @@ impl Run<'_> {
                     continue;
                 }
                 let subset: Vec<usize> = (0..k).filter(|i| mask >> i & 1 == 1).map(|i| closed[i]).collect();
-                if self.independent_walls(&subset)?.len() < first.len() {
+                if self.frame.independent_walls(&self.leg.key, &subset).len() < first.len() {
                     continue;
                 }
-                self.key.closed = subset;
+                self.leg.key.closed = subset;
                 self.jet()?;
                 if self.basis_pushes() {
                     return Ok(());
                 }
             }
         }
-        self.key.closed = first;
+        self.leg.key.closed = first;
         self.jet()
     }
 
@@ -255,7 +222,7 @@ impl Run<'_> {
             if !self.contact.walls[w].touching || closed.contains(&w) {
                 continue;
             }
-            let series = self.flow().watched(w);
+            let series = self.leg.flow().watched(w);
             let opening = !self.contact.walls[w].resting && series[1] > 0.0;
             if opening {
                 self.contact.walls[w].zeros = 1;
@@ -274,10 +241,11 @@ impl Run<'_> {
     fn refuse_hopeless(&self, wall: usize) -> Result<(), Halt> {
         let normal = self.frame.normal(wall);
         let closes =
-            leading(self.flow().watched(wall), 2, self.natural_step(), self.frame.gap_size(wall)).is_some();
-        let metric = self.frame.metric();
-        let (spread, _) = metric.inverse_mass_times(normal);
-        if normal.iter().all(|n| *n == 0.0) || (closes && !metric.enforceable(normal, &spread)) {
+            leading(self.leg.flow().watched(wall), 2, self.natural_step(), self.frame.gap_size(wall))
+                .is_some();
+        let kkt = self.frame.kkt();
+        let (inverse_mass_normal, _) = kkt.inverse_mass_times(normal);
+        if normal.iter().all(|n| *n == 0.0) || (closes && !kkt.enforceable(normal, &inverse_mass_normal)) {
             return Err(self.not_enforceable(wall));
         }
         Ok(())
@@ -285,7 +253,7 @@ impl Run<'_> {
 
     /// Opens and closes the records of contacts.
     fn keep_contact_records(&mut self, closed: &[usize]) {
-        let now = self.time.value();
+        let now = self.now.time.value();
         let forces = if closed.is_empty() { Vec::new() } else { self.forces_now(closed) };
         for w in 0..self.contact.walls.len() {
             let held = closed.iter().position(|&c| c == w);
@@ -347,7 +315,7 @@ impl Run<'_> {
             let multipliers = x.split_off(n);
             return (x, multipliers, vec![0.0; closed.len()]);
         }
-        let (metric, _) = self.frame.metric_with(closed);
+        let (kkt, _) = self.frame.kkt_with(closed);
         let rate: Vec<f64> = self
             .frame
             .row_bias()
@@ -355,39 +323,28 @@ impl Run<'_> {
             .map(|g| -g)
             .chain(closed.iter().map(|&w| -self.frame.wall_bias(w)))
             .collect();
-        let (x, y) = metric.solve(self.frame.force(), &rate);
+        let (x, y) = kkt.solve(self.frame.force(), &rate);
         let multipliers = y[..m].iter().map(|z| -z).collect();
         let mut forces: Vec<f64> = y[m..].iter().map(|z| -z).collect();
-        if closed.len() > self.key.closed.len() && forces.iter().any(|f| *f < 0.0) {
+        if closed.len() > self.leg.key.closed.len() && forces.iter().any(|f| *f < 0.0) {
             // Dependent normals: of all forces that give this motion the smallest that push.
-            if let Ok((pushing, _)) = self.contact_problem(&self.frame.metric(), closed) {
+            if let Ok((pushing, _)) = self.contact_problem(&self.frame.kkt(), closed) {
                 forces = pushing;
             }
         }
         (x, multipliers, forces)
     }
 
-    /// Rounding of a contact force f = −(n·S (Q − h) + …)/(n·S n): of the forces and inertial terms it balances.
-    pub fn force_rounding(&self, wall: usize) -> f64 {
-        let normal = self.frame.normal(wall);
-        let (spread, _) = self.frame.metric().inverse_mass_times(normal);
-        let balanced =
-            spread.iter().enumerate().map(|(j, s)| s.abs() * self.frame.force_scale(j)).sum::<f64>();
-        let scale = balanced + self.frame.wall_bias_scale(wall);
-        let delassus = dot(normal, &spread);
-        if delassus > 0.0 { SERIES_ROUNDING * scale / delassus } else { 0.0 }
-    }
-
     /// Forces that start at zero: how many leading coefficients are known.
     fn settle_forces(&mut self) {
-        if self.key.closed.is_empty() {
+        if self.leg.key.closed.is_empty() {
             return;
         }
         let h = self.natural_step();
-        let first = self.program.watched(&self.key).force;
-        for (i, w) in self.key.closed.clone().into_iter().enumerate() {
-            let series = self.flow().watched(first + i);
-            let size = self.force_rounding(w) / SERIES_ROUNDING;
+        let first = self.program.watched(&self.leg.key).force;
+        for (i, w) in self.leg.key.closed.clone().into_iter().enumerate() {
+            let series = self.leg.flow().watched(first + i);
+            let size = self.frame.force_rounding(w) / SERIES_ROUNDING;
             self.contact.walls[w].force_zeros = match leading(series, 0, h, size) {
                 Some((k, sign)) if sign > 0.0 => k,
                 _ => 0,
@@ -398,8 +355,8 @@ impl Run<'_> {
     /// A held wall must push: its force starts positive, or at zero and grows.
     fn settle_held(&mut self) -> Result<(), Halt> {
         let Some(held) = self.contact.held else { return Ok(()) };
-        let at = self.program.watched(&self.key).held;
-        match leading(self.flow().watched(at), 0, self.natural_step(), 0.0) {
+        let at = self.program.watched(&self.leg.key).held;
+        match leading(self.leg.flow().watched(at), 0, self.natural_step(), 0.0) {
             Some((_, sign)) if sign < 0.0 => Err(self.not_enforceable(held)),
             Some((k, _)) => {
                 self.contact.held_force_zeros = k;
@@ -413,12 +370,13 @@ impl Run<'_> {
     /// unless their function has a value on the other one.
     fn settle_surfaces(&mut self, crossed: &[usize]) -> Result<(), Halt> {
         for s in 0..self.events.surfaces.len() {
-            if self.key.sliding.contains(&s) {
+            if self.leg.key.sliding.contains(&s) {
                 continue;
             }
-            let _ = self.events.settings.evaluate(self.time, &self.state);
-            let (value, side) = (self.surface_value(s), self.events.surfaces[s]);
-            let decided = side.sign != 0.0 && side.zeros > 0 && self.surface_seen(s) == Some(value);
+            let _ = self.events.settings.evaluate(self.now.time, &self.now.state);
+            let (value, side) =
+                (self.events.surface_value(self.contact.walls.len(), s), self.events.surfaces[s]);
+            let decided = side.sign != 0.0 && side.zeros > 0 && self.events.surface_seen(s) == Some(value);
             if !crossed.contains(&s) {
                 if decided {
                     continue;
@@ -426,7 +384,7 @@ impl Run<'_> {
                 let stays = value * side.sign > 0.0;
                 if stays || !self.is_on_surface(s) {
                     self.set_sign(s, value.signum());
-                    self.events.surfaces[s] = Side { sign: value.signum(), zeros: 0 };
+                    self.events.surfaces[s] = KnownSign { sign: value.signum(), zeros: 0 };
                     continue;
                 }
             }
@@ -438,15 +396,15 @@ impl Run<'_> {
 
     /// The function of surface `s` is zero: continue on the other side, stay on this one, or slide.
     fn choose_side(&mut self, s: usize, old: f64) -> Result<(), Halt> {
-        let at = self.program.watched(&self.key).surface + s;
+        let at = self.program.watched(&self.leg.key).surface + s;
         let mut flat = true;
         for sign in [-old, old] {
             self.set_sign(s, sign);
             self.jet()?;
             let h = self.natural_step();
-            match leading(self.flow().watched(at), 1, h, 0.0) {
+            match leading(self.leg.flow().watched(at), 1, h, 0.0) {
                 Some((zeros, after)) if after == sign => {
-                    self.events.surfaces[s] = Side { sign, zeros };
+                    self.events.surfaces[s] = KnownSign { sign, zeros };
                     return Ok(());
                 }
                 Some(_) => flat = false,
@@ -455,11 +413,11 @@ impl Run<'_> {
         }
         if flat {
             // It stays zero by itself: either side will do.
-            self.events.surfaces[s] = Side { sign: old, zeros: 0 };
+            self.events.surfaces[s] = KnownSign { sign: old, zeros: 0 };
             return Ok(());
         }
-        self.key.sliding.push(s);
-        self.key.sliding.sort_unstable();
+        self.leg.key.sliding.push(s);
+        self.leg.key.sliding.sort_unstable();
         let stuck = |_| {
             Halt::new(
                 StopReason::SlidingMode,
@@ -468,21 +426,21 @@ impl Run<'_> {
         };
         self.prepare_leg().map_err(stuck)?;
         self.jet().map_err(stuck)?;
-        let watched = self.program.watched(&self.key);
-        let position = self.key.sliding.iter().position(|&x| x == s).unwrap_or(0);
-        let value = self.flow().watched(watched.sliding + position)[0];
+        let watched = self.program.watched(&self.leg.key);
+        let position = self.leg.key.sliding.iter().position(|&x| x == s).unwrap_or(0);
+        let value = self.leg.flow().watched(watched.sliding + position)[0];
         if value.abs() > 1.0 + SERIES_ROUNDING {
             return Err(stuck(self.not_finite()));
         }
-        self.events.surfaces[s] = Side { sign: 0.0, zeros: 0 };
+        self.events.surfaces[s] = KnownSign { sign: 0.0, zeros: 0 };
         Ok(())
     }
 
     /// A surface is left on the side where the sign has reached ±1.
     pub fn leave_surface(&mut self, s: usize, sign: f64) {
-        self.key.sliding.retain(|&x| x != s);
+        self.leg.key.sliding.retain(|&x| x != s);
         self.set_sign(s, sign);
         // u = u̇ = 0 here.
-        self.events.surfaces[s] = Side { sign, zeros: 2 };
+        self.events.surfaces[s] = KnownSign { sign, zeros: 2 };
     }
 }

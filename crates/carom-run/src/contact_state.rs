@@ -1,8 +1,9 @@
 //! What is known about the walls between two steps: φ = 0, φ̇ = 0, f > 0, and how impacts follow each other.
 
+use crate::leg::ActiveLeg;
 use crate::squeeze::Squeeze;
 use crate::zeno::History;
-use carom_jet::Time;
+use carom_jet::{Time, horner};
 
 /// What is known about a wall between two events.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +44,7 @@ pub(crate) struct ContactState {
     /// Free space that closes.
     pub squeeze: Squeeze,
     /// Impacts in a row that did not move time by a unit of rounding.
-    pub crowded: u32,
+    pub unresolved_impacts: u32,
 }
 
 impl ContactState {
@@ -58,7 +59,7 @@ impl ContactState {
         self.history.clear();
         self.last_hit.clear();
         self.squeeze.clear();
-        (self.held, self.held_force_zeros, self.crowded) = (None, 0, 0);
+        (self.held, self.held_force_zeros, self.unresolved_impacts) = (None, 0, 0);
     }
 
     /// The walls held closed by a force, in model order.
@@ -73,5 +74,25 @@ impl ContactState {
             wall.force_zeros = 0;
         }
         self.held_force_zeros = 0;
+    }
+
+    /// The same without a wall that is a row of the program in force.
+    pub fn closed_as_rows(&self) -> Vec<usize> {
+        (0..self.walls.len()).filter(|&w| self.walls[w].closed && self.held != Some(w)).collect()
+    }
+
+    /// Free space within the step: where it begins, and on the way if it is the first or last of its leg.
+    pub fn see_gaps(&mut self, leg: &ActiveLeg, h: f64, on_the_way: bool) {
+        for w in 0..self.walls.len() {
+            if self.walls[w].closed {
+                continue;
+            }
+            let c = leg.polynomial(w);
+            let mut gap = c[0];
+            if on_the_way {
+                gap = (1..4).map(|k| horner(c, h * f64::from(k) / 4.0)).fold(gap, f64::max);
+            }
+            self.squeeze.see(gap);
+        }
     }
 }

@@ -125,9 +125,9 @@ impl Run<'_> {
     fn leg_now(&self) -> Leg {
         Leg {
             held: self.contact.held,
-            key: self.key.clone(),
+            key: self.leg.key.clone(),
             closed: self.contact.walls.iter().map(|wall| wall.closed).collect(),
-            parameters: self.parameters.clone(),
+            parameters: self.leg.parameters.clone(),
         }
     }
 
@@ -138,17 +138,17 @@ impl Run<'_> {
         let fixed = !self.stepping_by_series();
         let mut width = 1;
         if h > 0.0 {
-            width = self.coefficients_into(&mut dense.numbers);
+            width = self.leg.coefficients_into(self.now.state.len(), &mut dense.numbers);
         } else {
-            dense.numbers.extend(&self.state);
+            dense.numbers.extend(&self.now.state);
         }
         if fixed && h > 0.0 {
             dense.numbers.extend(next);
         } else if h > 0.0 {
-            dense.numbers.extend(self.flow().carried());
+            dense.numbers.extend(self.leg.flow().carried());
         }
         let passage = self.rank.passage.clone().map(Box::new);
-        let (start, unit) = (self.time, self.unit);
+        let (start, unit) = (self.now.time, self.stepper.unit);
         let step = Step { start, end, unit, length: h, leg: 0, first, width, fixed, jump, passage };
         dense.keep(self.leg_now(), step);
         self.recorder.motion.dense = Some(dense);
@@ -156,15 +156,15 @@ impl Run<'_> {
 
     /// Keeps the present state alone: where a motion begins or ends.
     pub fn keep_state(&mut self) {
-        let state = self.state.clone();
-        self.keep_step(0.0, false, &state, self.time);
+        let state = self.now.state.clone();
+        self.keep_step(0.0, false, &state, self.now.time);
     }
 
     /// Everything at a place of a step that was kept.
     fn read(&mut self, dense: &Dense, step: &Step, s: f64, time: f64) -> Vec<f64> {
         let leg = &dense.legs[step.leg];
         self.enter(leg);
-        let mut state = std::mem::take(&mut self.state);
+        let mut state = std::mem::take(&mut self.now.state);
         state.resize(self.program.state.len(), 0.0);
         dense.state(step, s, &mut state);
         let values = self.sampled(Time::new(time), &state, |run| {
@@ -172,7 +172,7 @@ impl Run<'_> {
             let coefficient = |i: usize, k: usize| dense.coefficient(step, i, k);
             Some(run.across(passage, s, step.width - 1, step.unit, coefficient))
         });
-        self.state = state;
+        self.now.state = state;
         values
     }
 
@@ -183,16 +183,16 @@ impl Run<'_> {
             self.contact.held = leg.held;
             self.frame = crate::frame::Frame::new(&self.program.frame, &self.program.layout);
             self.recorder.outputs = self.program.outputs.clone();
-            self.parameters.clear();
+            self.leg.parameters.clear();
         }
         for (wall, closed) in self.contact.walls.iter_mut().zip(&leg.closed) {
             wall.closed = *closed;
         }
-        self.key.clone_from(&leg.key);
-        if self.parameters != leg.parameters {
-            self.parameters.clone_from(&leg.parameters);
-            self.frame.set_parameters(&self.parameters);
-            self.recorder.outputs.set_parameters(&self.parameters);
+        self.leg.key.clone_from(&leg.key);
+        if self.leg.parameters != leg.parameters {
+            self.leg.parameters.clone_from(&leg.parameters);
+            self.frame.set_parameters(&self.leg.parameters);
+            self.recorder.outputs.set_parameters(&self.leg.parameters);
         }
     }
 }

@@ -16,14 +16,15 @@ use crate::motion::{EventRecord, StopReason};
 use crate::program::Program;
 use crate::run::{Halt, Run};
 use crate::saltation::Cause;
+use crate::stepper::Now;
 use crate::zeno::History;
 use crate::zero::vanishes;
 use carom_jet::{Flow, Scales, horner};
-use carom_mech::model::{Action, Direction};
+use carom_mech::model::{Action, CrossingDirection};
 
 /// What is known about an event or switching function between two events.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Side {
+pub(crate) struct KnownSign {
     /// ±1; 0: not known yet.
     pub sign: f64,
     /// Leading coefficients known to be zero at the start of the next step.
@@ -33,9 +34,9 @@ pub(crate) struct Side {
 /// What is known about all events and switching surfaces.
 pub(crate) struct EventState {
     /// Per event.
-    pub sides: Vec<Side>,
+    pub sides: Vec<KnownSign>,
     /// Per switching surface.
-    pub surfaces: Vec<Side>,
+    pub surfaces: Vec<KnownSign>,
     /// What is known of both where something happens.
     pub crossings: Crossings,
     /// Evaluates them, reset values and restitution.
@@ -50,8 +51,8 @@ impl EventState {
     /// Of a program; nothing is known yet.
     pub fn new(program: &Program) -> EventState {
         EventState {
-            sides: vec![Side::default(); program.mechanics.events.len()],
-            surfaces: vec![Side::default(); program.surfaces.len()],
+            sides: vec![KnownSign::default(); program.mechanics.events.len()],
+            surfaces: vec![KnownSign::default(); program.surfaces.len()],
             crossings: Crossings::new(program),
             settings: program.settings.clone(),
             resets: History::default(),
@@ -61,8 +62,8 @@ impl EventState {
 
     /// Another simulation begins.
     pub fn clear(&mut self) {
-        self.sides.fill(Side::default());
-        self.surfaces.fill(Side::default());
+        self.sides.fill(KnownSign::default());
+        self.surfaces.fill(KnownSign::default());
         self.crossings.clear();
         self.resets.clear();
         self.reset_count = 0;
@@ -72,6 +73,27 @@ impl EventState {
     pub fn follow(&mut self, program: &Program) {
         self.settings = program.settings.clone();
         self.crossings.follow(program);
+    }
+
+    /// The function of a surface, where the settings were evaluated last.
+    pub fn surface_value(&self, walls: usize, s: usize) -> f64 {
+        self.settings.watched(walls + s)[0]
+    }
+
+    /// The same before what happens here, if that was recorded.
+    pub fn surface_seen(&self, s: usize) -> Option<f64> {
+        self.crossings.seen.get(s).copied()
+    }
+
+    /// Place of an event's function among the settings.
+    pub fn slot(&self, e: usize) -> usize {
+        self.settings.tape().watched_count() - self.sides.len() + e
+    }
+
+    /// All settings where the motion is.
+    pub fn values_at(&mut self, now: &Now) -> Vec<f64> {
+        let _ = self.settings.evaluate(now.time, &now.state);
+        (0..self.settings.tape().watched_count()).map(|i| self.settings.watched(i)[0]).collect()
     }
 }
 
@@ -129,11 +151,11 @@ impl Crossings {
 }
 
 /// Does a crossing that comes from this side count?
-pub(crate) fn counts(direction: Direction, before: f64) -> bool {
+pub(crate) fn counts(direction: CrossingDirection, before: f64) -> bool {
     match direction {
-        Direction::Both => true,
-        Direction::Rising => before < 0.0,
-        Direction::Falling => before > 0.0,
+        CrossingDirection::Both => true,
+        CrossingDirection::Rising => before < 0.0,
+        CrossingDirection::Falling => before > 0.0,
     }
 }
 
@@ -145,40 +167,35 @@ impl Run<'_> {
         if self.events.surfaces.is_empty() && self.events.sides.is_empty() {
             return;
         }
-        let _ = self.events.settings.evaluate(self.time, &self.state);
+        let _ = self.events.settings.evaluate(self.now.time, &self.now.state);
         let mut seen = std::mem::take(&mut self.events.crossings.seen);
         seen.clear();
-        seen.extend((0..self.events.surfaces.len()).map(|s| self.surface_value(s)));
         seen.extend(
-            (0..self.events.sides.len()).map(|e| self.events.settings.watched(self.event_slot(e))[0]),
+            (0..self.events.surfaces.len()).map(|s| self.events.surface_value(self.contact.walls.len(), s)),
+        );
+        seen.extend(
+            (0..self.events.sides.len()).map(|e| self.events.settings.watched(self.events.slot(e))[0]),
         );
         self.events.crossings.seen = seen;
     }
 
-    /// The function of a surface, where the settings were evaluated last.
-    pub fn surface_value(&self, s: usize) -> f64 {
-        self.events.settings.watched(self.contact.walls.len() + s)[0]
-    }
-
-    /// The same before what happens here, if that was noted.
-    pub fn surface_seen(&self, s: usize) -> Option<f64> {
-        self.events.crossings.seen.get(s).copied()
-    }
-
     /// Is the function of a surface zero, where the settings were evaluated last?
     pub fn is_on_surface(&mut self, s: usize) -> bool {
-        let value = self.surface_value(s);
+        let value = self.events.surface_value(self.contact.walls.len(), s);
         value == 0.0 || vanishes(value, self.setting_scale(self.contact.walls.len() + s))
     }
 
-    /// Place of an event's function among the settings.
-    fn event_slot(&self, e: usize) -> usize {
-        self.events.settings.tape().watched_count() - self.events.sides.len() + e
+    /// Is the function of an event zero, up to rounding?
+    pub fn is_event_zero(&mut self, e: usize) -> bool {
+        let _ = self.events.settings.evaluate(self.now.time, &self.now.state);
+        let slot = self.events.slot(e);
+        let value = self.events.settings.watched(slot)[0];
+        vanishes(value, self.setting_scale(slot))
     }
 
     /// The scale of a setting at the present state, where the settings were evaluated last.
     fn setting_scale(&mut self, slot: usize) -> f64 {
-        let sizes = self.state.iter().copied().chain([self.time.value()]);
+        let sizes = self.now.state.iter().copied().chain([self.now.time.value()]);
         let inputs: Vec<f64> = sizes.zip(self.frame.reach()).map(|(x, reach)| x.abs() + reach).collect();
         self.events.crossings.scales.sweep(&self.events.settings, inputs.into_iter());
         self.events.crossings.scales.watched(&self.events.settings, slot)
@@ -186,25 +203,25 @@ impl Run<'_> {
 
     /// The scale of an event function over a step of length h from here.
     pub fn event_scale(&mut self, e: usize, h: f64) -> f64 {
-        let _ = self.events.settings.evaluate(self.time, &self.state);
-        let mut inputs: Vec<f64> = self.state.iter().map(|x| x.abs()).collect();
+        let _ = self.events.settings.evaluate(self.now.time, &self.now.state);
+        let mut inputs: Vec<f64> = self.now.state.iter().map(|x| x.abs()).collect();
         if self.stepping_by_series() {
             let mut at = inputs.iter_mut();
-            self.spaces.flow().coefficients().each([1, 2], |[first, second]| {
+            self.leg.flow().coefficients().each([1, 2], |[first, second]| {
                 if let Some(x) = at.next() {
                     *x += h * (first.abs() + h * second.abs());
                 }
             });
         }
-        inputs.push(self.time.value().abs() + h * self.unit);
+        inputs.push(self.now.time.value().abs() + h * self.stepper.unit);
         self.events.crossings.scales.sweep(&self.events.settings, inputs.into_iter());
-        let slot = self.event_slot(e);
+        let slot = self.events.slot(e);
         self.events.crossings.scales.watched(&self.events.settings, slot)
     }
 
     /// Did an event function jump here?
     fn has_jumped(&mut self, e: usize) -> bool {
-        let slot = self.event_slot(e);
+        let slot = self.events.slot(e);
         let now = self.events.settings.watched(slot)[0];
         match self.events.crossings.seen.get(self.events.surfaces.len() + e) {
             Some(&seen) if seen != now => !vanishes(now - seen, seen.abs() + self.setting_scale(slot)),
@@ -218,11 +235,11 @@ impl Run<'_> {
             return;
         }
         let h = self.natural_step();
-        if self.last_reach() == 0.0 {
+        if self.frame.last_reach() == 0.0 {
             self.note_reach_of_series(h);
         }
-        let _ = self.events.settings.evaluate(self.time, &self.state);
-        let first = self.program.watched(&self.key).event;
+        let _ = self.events.settings.evaluate(self.now.time, &self.now.state);
+        let first = self.program.watched(&self.leg.key).event;
         for e in 0..self.events.sides.len() {
             let known = self.events.sides[e].sign;
             let mut before = if known == 0.0 { self.events.crossings.memory[e] } else { known };
@@ -230,9 +247,9 @@ impl Run<'_> {
                 before = 0.0;
             }
             let located = self.events.crossings.located == Some(e) && before != 0.0;
-            let c = self.flow().watched(first + e);
+            let c = self.leg.flow().watched(first + e);
             let side = |found: Option<(usize, f64)>| {
-                found.map_or(Side { sign: 0.0, zeros: 0 }, |(zeros, sign)| Side { sign, zeros })
+                found.map_or(KnownSign { sign: 0.0, zeros: 0 }, |(zeros, sign)| KnownSign { sign, zeros })
             };
             let quick = side(leading(c, 0, h, 0.0));
             let next = if located {
@@ -241,8 +258,8 @@ impl Run<'_> {
                 // Should this be rounding, what is ahead is found in the step.
                 quick
             } else {
-                let scale = self.setting_scale(self.event_slot(e));
-                let c = self.flow().watched(first + e);
+                let scale = self.setting_scale(self.events.slot(e));
+                let c = self.leg.flow().watched(first + e);
                 let next = side(leading(c, 0, h, scale));
                 // In the flat part of a crossing that has been found already, lower orders may still lead back.
                 match next.sign * before < 0.0 {
@@ -261,14 +278,14 @@ impl Run<'_> {
     /// After a step of length h that ended here: the side every event function is on. Every crossing in it was found; at its
     /// end only a value beyond rounding says more.
     pub fn remember_events(&mut self, h: f64) {
-        let first = self.program.watched(&self.key).event;
+        let first = self.program.watched(&self.leg.key).event;
         for e in 0..self.events.sides.len() {
-            let Side { mut sign, zeros } = self.events.sides[e];
+            let KnownSign { mut sign, zeros } = self.events.sides[e];
             if sign == 0.0 {
                 self.events.sides[e].sign = self.side_by_value(e, h);
                 continue;
             }
-            let c = &self.polynomial(first + e)[zeros..];
+            let c = &self.leg.polynomial(first + e)[zeros..];
             let size = c.iter().rev().fold(0.0, |sum, ck| sum * h + ck.abs());
             let end = horner(c, h);
             let zero = vanishes(end, size);
@@ -282,18 +299,19 @@ impl Run<'_> {
             if !self.events.crossings.waiting && end * sign < 0.0 && !zero {
                 sign = end.signum();
             }
-            self.events.sides[e] = Side { sign, zeros: 0 };
+            self.events.sides[e] = KnownSign { sign, zeros: 0 };
             self.events.crossings.memory[e] = sign;
         }
     }
 
     /// The side of a function that was zero all along, if it is not any more.
     fn side_by_value(&mut self, e: usize, h: f64) -> f64 {
-        let _ = self.events.settings.evaluate(self.time, &self.state);
-        let moved = self.state.iter().zip(&self.next_state).map(|(x, from)| x.abs() + (x - from).abs());
-        let inputs: Vec<f64> = moved.chain([self.time.value().abs() + h * self.unit]).collect();
+        let _ = self.events.settings.evaluate(self.now.time, &self.now.state);
+        let moved =
+            self.now.state.iter().zip(&self.now.next_state).map(|(x, from)| x.abs() + (x - from).abs());
+        let inputs: Vec<f64> = moved.chain([self.now.time.value().abs() + h * self.stepper.unit]).collect();
         self.events.crossings.scales.sweep(&self.events.settings, inputs.into_iter());
-        let slot = self.event_slot(e);
+        let slot = self.events.slot(e);
         let value = self.events.settings.watched(slot)[0];
         if vanishes(value, self.events.crossings.scales.watched(&self.events.settings, slot)) {
             0.0
@@ -328,7 +346,7 @@ impl Run<'_> {
     fn fire(&mut self, e: usize) -> Result<(), Halt> {
         let model = &self.program.mechanics.model;
         let event = &model.events[e];
-        let values = self.event_values();
+        let values = self.events.values_at(&self.now);
         let (only_if, set) = self.event_slots(e);
         if let Some(slot) = only_if {
             let holds = values[slot] > 0.0 && !vanishes(values[slot], self.setting_scale(slot));
@@ -389,7 +407,7 @@ impl Run<'_> {
     /// Resets that follow each other ever faster, by a steady ratio, have no continuation that carom could know.
     fn stop_endless_resets(&mut self, e: usize) -> Result<(), Halt> {
         self.events.reset_count += 1;
-        self.events.resets.push(self.time, &[e]);
+        self.events.resets.push(self.now.time, &[e]);
         match self.events.resets.remaining() {
             Some(rest) if self.is_endless(rest) => Err(Halt::new(
                 StopReason::ZenoWithoutContinuation,
@@ -406,16 +424,11 @@ impl Run<'_> {
         self.evaluate_frame();
         let (position, velocity) = (self.all_positions(), self.all_velocities());
         self.recorder.motion.events.push(EventRecord {
-            time: self.time.value(),
+            time: self.now.time.value(),
             event: e,
             position,
             velocity,
         });
-    }
-
-    pub fn event_values(&mut self) -> Vec<f64> {
-        let _ = self.events.settings.evaluate(self.time, &self.state);
-        (0..self.events.settings.tape().watched_count()).map(|i| self.events.settings.watched(i)[0]).collect()
     }
 
     /// Positions among the settings: `only_if`, and the range of reset values.
@@ -435,7 +448,7 @@ impl Run<'_> {
 
 /// How a function that has just come through zero from the side `before` goes on, if it does: by the first order that leads
 /// to the other side while all below it are rounding, as they are near a flat crossing, where they may still lead back.
-fn passed(c: &[f64], h: f64, before: f64) -> Option<Side> {
+fn passed(c: &[f64], h: f64, before: f64) -> Option<KnownSign> {
     let mut order = 0;
     loop {
         let (zeros, sign) = leading(c, order + 1, h, 0.0)?;
@@ -443,7 +456,7 @@ fn passed(c: &[f64], h: f64, before: f64) -> Option<Side> {
         let near = h * SERIES_ROUNDING.powf(1.0 / zeros as f64);
         let below = c[..zeros].iter().rev().fold(0.0, |sum, ck| sum * near + ck.abs());
         if sign * before < 0.0 && below < (c[zeros] * near.powi(zeros as i32)).abs() {
-            return Some(Side { sign, zeros });
+            return Some(KnownSign { sign, zeros });
         }
         order = zeros;
     }

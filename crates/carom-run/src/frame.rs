@@ -55,6 +55,13 @@ pub(crate) struct FrameLayout {
     gradient: usize,
 }
 
+/// Appends expressions; where they begin.
+fn put(out: &mut Vec<Expr>, list: impl IntoIterator<Item = Expr>) -> usize {
+    let at = out.len();
+    out.extend(list);
+    at
+}
+
 impl FrameLayout {
     /// Lays out the frame and lists its expressions.
     pub fn of(m: &mut Mechanics) -> (FrameLayout, Vec<Expr>) {
@@ -66,62 +73,60 @@ impl FrameLayout {
             drives: m.drives.len(),
             ..FrameLayout::default()
         };
-        let zero = m.model.dag.zero();
-        let velocities: Vec<Expr> = m.free.iter().map(|&i| m.velocities[i]).collect();
-        let mut put = |list: &[Expr]| {
-            let at = out.len();
-            out.extend_from_slice(list);
-            at
-        };
-        match &m.dynamics {
-            Dynamics::Lagrangian(l) => {
-                layout.mass = put(&l.mass_matrix.concat());
-                let dag = &mut m.model.dag;
-                let force: Vec<Expr> =
-                    l.generalized_force.iter().zip(&l.bias).map(|(&q, &h)| dag.sub(q, h)).collect();
-                layout.force = put(&force);
-            }
-            Dynamics::Degenerate(d) => {
-                layout.mass = put(&d.lagrangian.mass_matrix.concat());
-                let dag = &mut m.model.dag;
-                let l = &d.lagrangian;
-                let force: Vec<Expr> =
-                    l.generalized_force.iter().zip(&l.bias).map(|(&q, &h)| dag.sub(q, h)).collect();
-                layout.force = put(&force);
-                layout.equations = d.matrix.len();
-                layout.matrix = put(&d.matrix.concat());
-                layout.right_side = put(&d.right_side);
-                layout.conditions = d.conditions.len();
-                let conditions: Vec<Expr> = d.conditions.iter().map(|c| c.expr).collect();
-                layout.condition = put(&conditions);
-                let sizes: Vec<Expr> = conditions.iter().map(|&c| size_of(dag, c)).collect();
-                layout.condition_size = put(&sizes);
-                let coordinates: Vec<_> = m.free.iter().map(|&i| &m.model.coordinates[i]).collect();
-                let state =
-                    coordinates.iter().map(|c| c.position).chain(coordinates.iter().map(|c| c.velocity));
-                let state: Vec<Expr> = state.collect();
-                let gradient: Vec<Expr> = conditions
-                    .iter()
-                    .flat_map(|&g| state.iter().map(move |&x| (g, x)))
-                    .map(|(g, x)| dag.derivative(g, x))
-                    .collect();
-                layout.gradient = put(&gradient);
-            }
-            Dynamics::Hamiltonian(h) => {
-                layout.inverse = true;
-                layout.mass = put(&h.inverse_mass.concat());
-                layout.force = put(&h.force);
-                layout.velocity_bias = put(&h.velocity_bias);
-            }
-        }
+        layout.put_dynamics(m, &mut out);
+        layout.put_rows(m, &mut out);
+        layout.put_walls(m, &mut out);
+        layout.momentum = put(&mut out, m.free.iter().map(|&i| m.momenta[i]));
+        layout.energy = put(&mut out, [m.hamiltonian]);
+        layout.energy_term = put(&mut out, m.energy_terms.iter().copied());
+        layout.drive_momentum = put(&mut out, m.drives.iter().map(|d| m.momenta[d.coordinate]));
+        layout.drive_row = put(&mut out, m.rows.iter().flat_map(|r| r.driven_normal.iter().copied()));
+        layout.drive_wall = put(&mut out, m.walls.iter().flat_map(|w| w.driven_normal.iter().copied()));
+        (layout, out)
+    }
+
+    /// W or H_pp, the forces, and what degenerate models are solved with.
+    fn put_dynamics(&mut self, m: &mut Mechanics, out: &mut Vec<Expr>) {
         let dag = &mut m.model.dag;
-        layout.row_normal = put(&m.rows.iter().flat_map(|r| r.normal.clone()).collect::<Vec<_>>());
-        layout.row_drift = put(&m.rows.iter().map(|r| r.drift).collect::<Vec<_>>());
-        layout.row_bias = put(&m.rows.iter().map(|r| r.bias).collect::<Vec<_>>());
+        let lagrangian = match &m.dynamics {
+            Dynamics::Lagrangian(l) => l,
+            Dynamics::Degenerate(d) => &d.lagrangian,
+            Dynamics::Hamiltonian(h) => {
+                self.inverse = true;
+                self.mass = put(out, h.inverse_mass.iter().flatten().copied());
+                self.force = put(out, h.force.iter().copied());
+                self.velocity_bias = put(out, h.velocity_bias.iter().copied());
+                return;
+            }
+        };
+        self.mass = put(out, lagrangian.mass_matrix.iter().flatten().copied());
+        let force = lagrangian.generalized_force.iter().zip(&lagrangian.bias);
+        self.force = put(out, force.map(|(&q, &h)| dag.sub(q, h)));
+        let Dynamics::Degenerate(d) = &m.dynamics else { return };
+        self.equations = d.matrix.len();
+        self.matrix = put(out, d.matrix.iter().flatten().copied());
+        self.right_side = put(out, d.right_side.iter().copied());
+        self.conditions = d.conditions.len();
+        self.condition = put(out, d.conditions.iter().map(|c| c.expr));
+        self.condition_size = put(out, d.conditions.iter().map(|c| size_of(dag, c.expr)));
+        let coordinates: Vec<_> = m.free.iter().map(|&i| &m.model.coordinates[i]).collect();
+        let state = coordinates.iter().map(|c| c.position).chain(coordinates.iter().map(|c| c.velocity));
+        let state: Vec<Expr> = state.collect();
+        let pairs = d.conditions.iter().flat_map(|c| state.iter().map(|&x| (c.expr, x)));
+        self.gradient = put(out, pairs.map(|(g, x)| dag.derivative(g, x)));
+    }
+
+    /// A, b, γ, c and ċ of the constraint rows, with their sizes.
+    fn put_rows(&mut self, m: &mut Mechanics, out: &mut Vec<Expr>) {
+        let velocities: Vec<Expr> = m.free.iter().map(|&i| m.velocities[i]).collect();
+        let dag = &mut m.model.dag;
+        let zero = dag.zero();
+        self.row_normal = put(out, m.rows.iter().flat_map(|r| r.normal.iter().copied()));
+        self.row_drift = put(out, m.rows.iter().map(|r| r.drift));
+        self.row_bias = put(out, m.rows.iter().map(|r| r.bias));
         let positions: Vec<Expr> = m.rows.iter().map(|r| r.position.unwrap_or(zero)).collect();
-        layout.row_position = put(&positions);
-        let sizes: Vec<Expr> = positions.iter().map(|&c| size_of(dag, c)).collect();
-        layout.row_position_size = put(&sizes);
+        self.row_position = put(out, positions.iter().copied());
+        self.row_position_size = put(out, positions.iter().map(|&c| size_of(dag, c)));
         let rates: Vec<Expr> = m
             .rows
             .iter()
@@ -134,30 +139,25 @@ impl FrameLayout {
                 dag.linear(Rational::ZERO, &terms)
             })
             .collect();
-        layout.row_rate = put(&rates);
-        let sizes: Vec<Expr> = rates.iter().map(|&r| size_of(dag, r)).collect();
-        layout.row_rate_size = put(&sizes);
+        self.row_rate = put(out, rates.iter().copied());
+        self.row_rate_size = put(out, rates.iter().map(|&r| size_of(dag, r)));
         let coordinates = m.free.iter().map(|&i| &m.model.coordinates[i]);
         let mut moving: Vec<Expr> = coordinates.flat_map(|c| [c.position, c.velocity, c.momentum]).collect();
         moving.push(m.model.time);
         let norms = row_norms(dag, m.rows.iter().map(|r| &r.normal[..]), &m.dynamics, &moving);
-        layout.row_norm = put(&norms);
-        layout.normal = put(&m.walls.iter().flat_map(|w| w.normal.clone()).collect::<Vec<_>>());
-        layout.gap_t = put(&m.walls.iter().map(|w| w.gap_t).collect::<Vec<_>>());
-        layout.gap = put(&m.walls.iter().map(|w| w.gap).collect::<Vec<_>>());
-        let sizes: Vec<Expr> = m.walls.iter().map(|w| size_of(dag, w.gap)).collect();
-        layout.gap_size = put(&sizes);
-        layout.gap_rate = put(&m.walls.iter().map(|w| w.gap_rate).collect::<Vec<_>>());
-        let sizes: Vec<Expr> = m.walls.iter().map(|w| size_of(dag, w.gap_rate)).collect();
-        layout.gap_rate_size = put(&sizes);
-        layout.wall_bias = put(&m.walls.iter().map(|w| w.bias).collect::<Vec<_>>());
-        layout.momentum = put(&m.free.iter().map(|&i| m.momenta[i]).collect::<Vec<_>>());
-        layout.energy = put(&[m.hamiltonian]);
-        layout.energy_term = put(&m.energy_terms);
-        layout.drive_momentum = put(&m.drives.iter().map(|d| m.momenta[d.coordinate]).collect::<Vec<_>>());
-        layout.drive_row = put(&m.rows.iter().flat_map(|r| r.driven_normal.clone()).collect::<Vec<_>>());
-        layout.drive_wall = put(&m.walls.iter().flat_map(|w| w.driven_normal.clone()).collect::<Vec<_>>());
-        (layout, out)
+        self.row_norm = put(out, norms);
+    }
+
+    /// n, φ_t, φ, φ̇ and the bias of every wall, with the sizes of gaps and their rates.
+    fn put_walls(&mut self, m: &mut Mechanics, out: &mut Vec<Expr>) {
+        let dag = &mut m.model.dag;
+        self.normal = put(out, m.walls.iter().flat_map(|w| w.normal.iter().copied()));
+        self.gap_t = put(out, m.walls.iter().map(|w| w.gap_t));
+        self.gap = put(out, m.walls.iter().map(|w| w.gap));
+        self.gap_size = put(out, m.walls.iter().map(|w| size_of(dag, w.gap)));
+        self.gap_rate = put(out, m.walls.iter().map(|w| w.gap_rate));
+        self.gap_rate_size = put(out, m.walls.iter().map(|w| size_of(dag, w.gap_rate)));
+        self.wall_bias = put(out, m.walls.iter().map(|w| w.bias));
     }
 
     /// The values whose scales decisions need.
@@ -399,25 +399,20 @@ impl Frame {
     }
 
     /// S at this state.
-    pub fn metric(&self) -> KktFactor {
-        self.metric_with(&[]).0
+    pub fn kkt(&self) -> KktFactor {
+        self.kkt_with(&[]).0
     }
 
-    /// The metric with these walls held like rows, after the constraint rows; and all those rows.
-    pub fn metric_with(&self, walls: &[usize]) -> (KktFactor, Matrix) {
-        let (n, m) = (self.layout.n, self.layout.rows);
-        let mut all = Matrix::zeros(m + walls.len(), n);
-        all.entries[..m * n].copy_from_slice(&self.rows().entries);
-        for (i, &w) in walls.iter().enumerate() {
-            all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.normal(w));
-        }
+    /// The same with these walls held like rows, after the constraint rows; and all those rows.
+    pub fn kkt_with(&self, walls: &[usize]) -> (KktFactor, Matrix) {
+        let all = self.stacked_rows(walls);
         let mass = self.mass();
-        let metric = if self.layout.inverse {
+        let kkt = if self.layout.inverse {
             KktFactor::of_inverse(&mass, &all)
         } else {
             KktFactor::new(&mass, &all)
         };
-        (metric, all)
+        (kkt, all)
     }
 
     /// Q − h, or Q − H_q.

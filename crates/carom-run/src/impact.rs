@@ -7,7 +7,7 @@ use crate::law::{ImpactOutcome, LawFailure, Touching};
 use crate::momentum::MomentumLaw;
 use crate::motion::{Impact, StopReason};
 use crate::run::{Halt, Run};
-use crate::several::Rates;
+use crate::several::GapRates;
 use crate::zero::SOLVED;
 use carom_jet::dense::{dot, largest};
 use carom_mech::model::ImpactOrder;
@@ -38,8 +38,10 @@ impl Run<'_> {
             }
             return Ok(false);
         }
-        if let Some(wall) = self.massless_wall(&walls, &rates) {
-            self.hold(wall)?;
+        if self.is_degenerate()
+            && let Some(wall) = self.frame.massless_wall(&walls, &rates)
+        {
+            self.hold_by_force(wall)?;
             return Ok(false);
         }
         let speed = -rates.iter().copied().fold(0.0, f64::min);
@@ -47,9 +49,10 @@ impl Run<'_> {
         self.apply_law(&walls)?;
         // Only walls that take energy have series to recognise.
         if self.contact.restitution.iter().any(|e| *e < 1.0) {
-            self.contact.history.push(self.time, &self.contact.last_hit);
+            self.contact.history.push(self.now.time, &self.contact.last_hit);
         }
-        if let Some(closing) = self.contact.squeeze.impact(self.time.value(), speed, &self.contact.last_hit)
+        if let Some(closing) =
+            self.contact.squeeze.impact(self.now.time.value(), speed, &self.contact.last_hit)
             && (closing.closed || self.space_closes(closing.time))
         {
             let closing = closing.time;
@@ -79,7 +82,7 @@ impl Run<'_> {
     }
 
     /// φ̇⁻ of touched walls, rounding taken as zero.
-    fn rates_before(&self, walls: &[usize]) -> Rates {
+    fn rates_before(&self, walls: &[usize]) -> GapRates {
         let known = |&w: &usize| if self.contact.walls[w].closed { 0.0 } else { self.known_rate(w) };
         let now: Vec<f64> = walls.iter().map(known).collect();
         // Alone, a wall is not compared with others.
@@ -88,12 +91,7 @@ impl Run<'_> {
         } else {
             vec![0.0]
         };
-        Rates { now, scale }
-    }
-
-    fn touching(&self, walls: &[usize]) -> Touching {
-        let normals: Vec<Vec<f64>> = walls.iter().map(|&w| self.frame.normal(w).to_vec()).collect();
-        Touching::new(&self.frame.metric(), &normals)
+        GapRates { now, scale }
     }
 
     /// The law the model and the options ask for, at the present frame.
@@ -120,10 +118,10 @@ impl Run<'_> {
     fn apply_impact_together(
         &mut self,
         walls: &[usize],
-        before: &Rates,
+        before: &GapRates,
         restitution: &[f64],
     ) -> Result<(), Halt> {
-        let touching = self.touching(walls);
+        let touching = self.frame.touching(walls);
         let passes = self.options.max_impacts - self.recorder.impact_count;
         let joint = touching
             .simultaneous(before, restitution, passes)
@@ -174,8 +172,8 @@ impl Run<'_> {
     }
 
     /// The one-wall law, wall after wall.
-    fn apply_impact_in_sequence(&mut self, walls: &[usize], before: Rates) -> Result<(), Halt> {
-        let touching = self.touching(walls);
+    fn apply_impact_in_sequence(&mut self, walls: &[usize], before: GapRates) -> Result<(), Halt> {
+        let touching = self.frame.touching(walls);
         let mut rates = before;
         let mut pushed = vec![false; walls.len()];
         let stopped = self.stop_where_no_room(&touching, walls, &mut rates)?;
@@ -209,7 +207,7 @@ impl Run<'_> {
         &mut self,
         touching: &Touching,
         walls: &[usize],
-        rates: &mut Rates,
+        rates: &mut GapRates,
     ) -> Result<Vec<usize>, Halt> {
         let before = rates.now.clone();
         let (mut impulses, mut resting) = (vec![0.0; walls.len()], vec![false; walls.len()]);
@@ -227,7 +225,7 @@ impl Run<'_> {
     fn apply_impact_generally(&mut self, walls: &[usize]) -> Result<(), Halt> {
         let mut pushed: Vec<usize> = Vec::new();
         let mut rates = self.rates_before(walls);
-        let mut touching = self.touching(walls);
+        let mut touching = self.frame.touching(walls);
         let first = touching.first_approach(&rates.now);
         let stopped = touching.without_room(&rates).map_err(|failure| self.failed(&failure, walls))?;
         self.warn_about_room(walls, &stopped);
@@ -247,7 +245,7 @@ impl Run<'_> {
             if !pushed.contains(&wall) {
                 pushed.push(wall);
             }
-            touching = self.touching(walls);
+            touching = self.frame.touching(walls);
             for (j, &w) in walls.iter().enumerate() {
                 let rate = self.frame.gap_rate(w);
                 rates.scale[j] = rates.scale[j].max(self.frame.gap_rate_scale(w));
@@ -339,7 +337,7 @@ impl Run<'_> {
             .collect();
         let (position, velocity_after) = (self.all_positions(), self.all_velocities());
         self.recorder.motion.impacts.push(Impact {
-            time: self.time.value(),
+            time: self.now.time.value(),
             walls: hits.iter().map(|hit| hit.0).collect(),
             impulse: hits.iter().map(|hit| hit.1).collect(),
             reaction_impulse: reactions.to_vec(),

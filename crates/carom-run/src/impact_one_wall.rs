@@ -25,16 +25,16 @@ impl Run<'_> {
         {
             return false;
         }
-        let mut spread = [0.0; MOST];
-        let spread = &mut spread[..n];
+        let mut inverse_mass_normal = [0.0; MOST];
+        let inverse_mass_normal = &mut inverse_mass_normal[..n];
         let normal = self.frame.normal(wall);
         let scale = if self.frame.layout.inverse {
-            inverse_mass_times_by_inverse(self.frame.mass_entries(), normal, spread)
+            inverse_mass_times_by_inverse(self.frame.mass_entries(), normal, inverse_mass_normal)
         } else {
-            inverse_mass_times_by_mass(self.frame.mass_entries(), normal, spread)
+            inverse_mass_times_by_mass(self.frame.mass_entries(), normal, inverse_mass_normal)
         };
         let Some(scale) = scale else { return false };
-        let delassus = dot(normal, spread);
+        let delassus = dot(normal, inverse_mass_normal);
         // Also true for what is not a number.
         if !(delassus > HOPELESS * scale && delassus.is_finite()) {
             return false;
@@ -44,8 +44,8 @@ impl Run<'_> {
         let mut added = [0.0; MOST];
         let added = &mut added[..n];
         added.iter_mut().zip(normal).for_each(|(p, n)| *p = impulse * n);
-        spread.iter_mut().for_each(|s| *s *= impulse);
-        self.apply_one_wall_with(wall, rate, impulse, added, spread);
+        inverse_mass_normal.iter_mut().for_each(|s| *s *= impulse);
+        self.apply_one_wall_with(wall, rate, impulse, added, inverse_mass_normal);
         self.contact.walls[wall].touching = true;
         // Its line is active; with e = 0 that is φ̇ = 0.
         self.contact.walls[wall].resting = e == 0.0;
@@ -78,10 +78,14 @@ impl Run<'_> {
 }
 
 /// S n for S given; returns Σ nᵢ² Sᵢᵢ, what n·Sn is compared with.
-fn inverse_mass_times_by_inverse(inverse: &[f64], normal: &[f64], spread: &mut [f64]) -> Option<f64> {
+fn inverse_mass_times_by_inverse(
+    inverse: &[f64],
+    normal: &[f64],
+    inverse_mass_normal: &mut [f64],
+) -> Option<f64> {
     let n = normal.len();
     let mut scale = 0.0;
-    for (i, s) in spread.iter_mut().enumerate() {
+    for (i, s) in inverse_mass_normal.iter_mut().enumerate() {
         *s = dot(&inverse[i * n..(i + 1) * n], normal);
         scale += normal[i] * normal[i] * inverse[i * n + i].abs();
     }
@@ -89,7 +93,7 @@ fn inverse_mass_times_by_inverse(inverse: &[f64], normal: &[f64], spread: &mut [
 }
 
 /// W⁻¹ n by L D Lᵀ; returns Σ nᵢ²/Wᵢᵢ. `None` where a pivot is lost, or nearly.
-fn inverse_mass_times_by_mass(mass: &[f64], normal: &[f64], spread: &mut [f64]) -> Option<f64> {
+fn inverse_mass_times_by_mass(mass: &[f64], normal: &[f64], inverse_mass_normal: &mut [f64]) -> Option<f64> {
     let n = normal.len();
     // L below the diagonal, D on it.
     let mut l = [0.0; MOST * MOST];
@@ -116,16 +120,16 @@ fn inverse_mass_times_by_mass(mass: &[f64], normal: &[f64], spread: &mut [f64]) 
     for i in 0..n {
         let mut s = normal[i];
         for j in 0..i {
-            s -= l[i * MOST + j] * spread[j];
+            s -= l[i * MOST + j] * inverse_mass_normal[j];
         }
-        spread[i] = s;
+        inverse_mass_normal[i] = s;
     }
     for i in 0..n {
-        spread[i] /= l[i * MOST + i];
+        inverse_mass_normal[i] /= l[i * MOST + i];
     }
     for i in (0..n).rev() {
         for j in 0..i {
-            spread[j] -= l[i * MOST + j] * spread[i];
+            inverse_mass_normal[j] -= l[i * MOST + j] * inverse_mass_normal[i];
         }
     }
     Some(scale)
@@ -151,11 +155,11 @@ mod tests {
                     mass[(i, j)] = s + if i == j { 0.1 } else { 0.0 };
                 }
             }
-            let mut spread = [0.0; 4];
-            let scale = inverse_mass_times_by_mass(&mass.entries, &normal, &mut spread);
+            let mut inverse_mass_normal = [0.0; 4];
+            let scale = inverse_mass_times_by_mass(&mass.entries, &normal, &mut inverse_mass_normal);
             prop_assert!(scale.is_some());
             let (general, _) = KktFactor::new(&mass, &Matrix::zeros(0, 4)).inverse_mass_times(&normal);
-            for (a, b) in spread.iter().zip(&general) {
+            for (a, b) in inverse_mass_normal.iter().zip(&general) {
                 prop_assert!((a - b).abs() < 1e-12, "{a} instead of {b}");
             }
             let mut back = [0.0; 4];

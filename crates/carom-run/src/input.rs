@@ -21,15 +21,15 @@ use carom_mech::model::Interpolation;
 
 /// A signal: one cubic per interval.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Curve {
+pub struct Spline {
     /// First and last time of the table.
     pub range: [f64; 2],
     /// In order of time, at least one.
-    pieces: Vec<CurvePiece>,
+    pieces: Vec<SplinePiece>,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct CurvePiece {
+struct SplinePiece {
     /// In force from here on; −∞ for the first.
     from: f64,
     /// τ = 0 here.
@@ -38,17 +38,17 @@ struct CurvePiece {
     cubic: [f64; 4],
 }
 
-impl Curve {
+impl Spline {
     /// Through the points (t_k, u_k), t ascending. One point is a constant, two are a line unless held.
-    pub fn through(times: &[f64], values: &[f64], interpolate: Interpolation) -> Curve {
+    pub fn through(times: &[f64], values: &[f64], interpolate: Interpolation) -> Spline {
         let n = times.len().min(values.len());
         let (t, u) = (&times[..n], &values[..n]);
-        let piece = |k: usize, cubic: [f64; 4]| CurvePiece { from: t[k], origin: t[k], cubic };
-        let mut pieces: Vec<CurvePiece> = match interpolate {
+        let piece = |k: usize, cubic: [f64; 4]| SplinePiece { from: t[k], origin: t[k], cubic };
+        let mut pieces: Vec<SplinePiece> = match interpolate {
             _ if n <= 1 => {
                 let value = values.first().copied().unwrap_or(0.0);
                 let origin = times.first().copied().unwrap_or(0.0);
-                vec![CurvePiece { from: origin, origin, cubic: [value, 0.0, 0.0, 0.0] }]
+                vec![SplinePiece { from: origin, origin, cubic: [value, 0.0, 0.0, 0.0] }]
             }
             Interpolation::Hold => (0..n).map(|k| piece(k, [u[k], 0.0, 0.0, 0.0])).collect(),
             _ if n == 2 || interpolate == Interpolation::Linear => {
@@ -61,7 +61,7 @@ impl Curve {
             }
             _ => {
                 let slopes = limited_slopes(t, u);
-                let before = CurvePiece { from: t[0], origin: t[0], cubic: [u[0], slopes[0], 0.0, 0.0] };
+                let before = SplinePiece { from: t[0], origin: t[0], cubic: [u[0], slopes[0], 0.0, 0.0] };
                 let inside = (0..n - 1).map(|k| {
                     piece(k, hermite(t[k + 1] - t[k], [u[k], u[k + 1]], [slopes[k], slopes[k + 1]]))
                 });
@@ -70,7 +70,7 @@ impl Curve {
             }
         };
         pieces[0].from = f64::NEG_INFINITY;
-        Curve { range: [t.first().copied().unwrap_or(0.0), t.last().copied().unwrap_or(0.0)], pieces }
+        Spline { range: [t.first().copied().unwrap_or(0.0), t.last().copied().unwrap_or(0.0)], pieces }
     }
 
     /// The interval in force from time t on (at a row: the one to its right).
@@ -85,7 +85,7 @@ impl Curve {
 
     /// (t_k, c₀, c₁, c₂, c₃) of an interval.
     pub fn parameters(&self, interval: usize) -> [f64; 5] {
-        let CurvePiece { origin, cubic: c, .. } = self.pieces[interval];
+        let SplinePiece { origin, cubic: c, .. } = self.pieces[interval];
         [origin, c[0], c[1], c[2], c[3]]
     }
 
@@ -226,9 +226,9 @@ mod tests {
         for count in [4usize, 5, 9] {
             let times: Vec<f64> = (0..count).map(|i| (i as f64).powf(1.3) * 0.4).collect();
             let values: Vec<f64> = times.iter().map(|&t| f(t)).collect();
-            let spline = Curve::through(&times, &values, Interpolation::Spline);
+            let spline = Spline::through(&times, &values, Interpolation::Spline);
             // It falls all along: the curve that may not overshoot has nothing to limit inside the table.
-            let smooth = Curve::through(&times, &values, Interpolation::Smooth);
+            let smooth = Spline::through(&times, &values, Interpolation::Smooth);
             for i in 0..50 {
                 let t = -0.5 + 0.07 * f64::from(i);
                 assert!((spline.value(0, t) - f(t)).abs() < 1e-11 * (1.0 + f(t).abs()), "{count} {t}");
@@ -242,11 +242,11 @@ mod tests {
     #[test]
     fn two_points_are_a_line_and_three_a_parabola() {
         for kind in [Interpolation::Linear, Interpolation::Smooth, Interpolation::Spline] {
-            let line = Curve::through(&[1.0, 3.0], &[2.0, 6.0], kind);
+            let line = Spline::through(&[1.0, 3.0], &[2.0, 6.0], kind);
             assert_eq!((line.value(0, 2.0), line.value(0, 5.0), line.next_knot(0.0)), (4.0, 10.0, None));
         }
         for kind in [Interpolation::Smooth, Interpolation::Spline] {
-            let parabola = Curve::through(&[0.0, 1.0, 3.0], &[0.0, 1.0, 9.0], kind);
+            let parabola = Spline::through(&[0.0, 1.0, 3.0], &[0.0, 1.0, 9.0], kind);
             assert!(
                 (parabola.value(0, 2.0) - 4.0).abs() < 1e-15 && (parabola.value(0, 0.5) - 0.25).abs() < 1e-15
             );
@@ -256,10 +256,10 @@ mod tests {
     #[test]
     fn the_interval_at_a_row_is_the_one_to_its_right() {
         let (times, values) = ([0.0, 1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 0.0, 1.0, 0.0]);
-        let spline = Curve::through(&times, &values, Interpolation::Spline);
+        let spline = Spline::through(&times, &values, Interpolation::Spline);
         assert_eq!([spline.interval(-1.0), spline.interval(1.0), spline.interval(9.0)], [0, 1, 3]);
         assert_eq!((spline.next_knot(1.0), spline.next_knot(3.0)), (Some(2.0), None));
-        let hold = Curve::through(&times, &values, Interpolation::Hold);
+        let hold = Spline::through(&times, &values, Interpolation::Hold);
         assert_eq!([-1.0, 0.5, 1.0, 3.5, 9.0].map(|t| hold.value(0, t)), [0.0, 0.0, 1.0, 1.0, 0.0]);
         assert_eq!((hold.next_knot(-1.0), hold.next_knot(3.0)), (Some(1.0), Some(4.0)));
     }
@@ -268,7 +268,7 @@ mod tests {
     fn outside_its_table_a_signal_goes_on_as_smoothly_as_inside() {
         let (times, values) = ([0.0, 1.0, 2.0, 3.0, 5.0], [0.0, 1.0, 4.0, 3.0, 7.0]);
         for kind in ALL {
-            let signal = Curve::through(&times, &values, kind);
+            let signal = Spline::through(&times, &values, kind);
             for end in [0.0, 5.0] {
                 let near = 1e-9;
                 for order in 0..=kind.derivatives().max(0) as u8 {
@@ -277,7 +277,7 @@ mod tests {
                 }
             }
         }
-        let smooth = Curve::through(&times, &values, Interpolation::Smooth);
+        let smooth = Spline::through(&times, &values, Interpolation::Smooth);
         assert_eq!(smooth.value(2, 6.0), 0.0);
     }
 
@@ -303,7 +303,7 @@ mod tests {
             let values: Vec<f64> = values.iter().map(|u| u * scale).collect();
             let times: Vec<f64> = times.iter().map(|t| t * unit).collect();
             for kind in [Interpolation::Smooth, Interpolation::Linear, Interpolation::Hold] {
-                let signal = Curve::through(&times, &values, kind);
+                let signal = Spline::through(&times, &values, kind);
                 for k in 0..times.len() - 1 {
                     let (low, high) = (values[k].min(values[k + 1]), values[k].max(values[k + 1]));
                     let rising = (values[k + 1] - values[k]).signum();
@@ -324,7 +324,7 @@ mod tests {
         #[test]
         fn every_row_is_met_with_as_many_continuous_derivatives_as_promised((times, values) in rows()) {
             for kind in ALL {
-                let signal = Curve::through(&times, &values, kind);
+                let signal = Spline::through(&times, &values, kind);
                 for (k, (&t, &u)) in times.iter().zip(&values).enumerate() {
                     prop_assert!((signal.value(0, t) - u).abs() <= 1e-12, "{kind:?}");
                     if k == 0 || k == times.len() - 1 { continue; }
@@ -353,8 +353,8 @@ mod tests {
             for c in [0.0, c] {
                 let f = |t: f64| a + b * t + c * t * t;
                 let values: Vec<f64> = times.iter().map(|&t| f(t)).collect();
-                let smooth = Curve::through(&times, &values, Interpolation::Smooth);
-                let linear = Curve::through(&times, &values, Interpolation::Linear);
+                let smooth = Spline::through(&times, &values, Interpolation::Smooth);
+                let linear = Spline::through(&times, &values, Interpolation::Linear);
                 for i in 0..=100 {
                     let t = times[n - 1] * f64::from(i) / 100.0;
                     prop_assert!((smooth.value(0, t) - f(t)).abs() < 1e-12 * (1.0 + f(t).abs()));

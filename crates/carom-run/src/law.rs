@@ -224,7 +224,7 @@ impl KktFactor {
     }
 
     /// Can an impulse along n change n·v at all?
-    pub fn enforceable(&self, normal: &[f64], spread: &[f64]) -> bool {
+    pub fn enforceable(&self, normal: &[f64], inverse_mass_normal: &[f64]) -> bool {
         let scale: f64 = normal
             .iter()
             .zip(&self.diagonal)
@@ -235,7 +235,7 @@ impl KktFactor {
             .massless_directions()
             .iter()
             .any(|z| dot(z, normal).abs() > 1e-9 * self.natural_size(normal));
-        !meets_massless && dot(normal, spread) > HOPELESS * scale
+        !meets_massless && dot(normal, inverse_mass_normal) > HOPELESS * scale
     }
 }
 
@@ -280,7 +280,7 @@ pub struct Touching {
     /// n per wall.
     pub normals: Vec<Vec<f64>>,
     /// S n per wall.
-    pub spread: Vec<Vec<f64>>,
+    pub inverse_mass_normals: Vec<Vec<f64>>,
     /// y per wall.
     pub reaction: Vec<Vec<f64>>,
     /// N S Nᵀ
@@ -292,13 +292,13 @@ pub struct Touching {
 
 impl Touching {
     /// From the metric and the walls' normals.
-    pub fn new(metric: &KktFactor, normals: &[Vec<f64>]) -> Touching {
+    pub fn new(kkt: &KktFactor, normals: &[Vec<f64>]) -> Touching {
         let k = normals.len();
-        let (mut spread, mut reaction, mut enforceable) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut inverse_mass_normals, mut reaction, mut enforceable) = (Vec::new(), Vec::new(), Vec::new());
         for n in normals {
-            let (x, y) = metric.inverse_mass_times(n);
-            enforceable.push(metric.enforceable(n, &x));
-            spread.push(x);
+            let (x, y) = kkt.inverse_mass_times(n);
+            enforceable.push(kkt.enforceable(n, &x));
+            inverse_mass_normals.push(x);
             reaction.push(y);
         }
         let mut delassus = Matrix::zeros(k, k);
@@ -306,11 +306,14 @@ impl Touching {
         let size = |n: &[f64], s: &[f64]| n.iter().zip(s).map(|(n, s)| (n * s).abs()).sum::<f64>();
         for i in 0..k {
             for j in 0..=i {
-                let terms = size(&normals[i], &spread[j]).max(size(&normals[j], &spread[i]));
+                let terms = size(&normals[i], &inverse_mass_normals[j])
+                    .max(size(&normals[j], &inverse_mass_normals[i]));
                 scale[(i, j)] = terms;
                 scale[(j, i)] = terms;
                 // Symmetric in exact arithmetic; make it so.
-                let s = 0.5 * (dot(&normals[i], &spread[j]) + dot(&normals[j], &spread[i]));
+                let s = 0.5
+                    * (dot(&normals[i], &inverse_mass_normals[j])
+                        + dot(&normals[j], &inverse_mass_normals[i]));
                 delassus[(i, j)] = s;
                 delassus[(j, i)] = s;
             }
@@ -321,7 +324,7 @@ impl Touching {
                 }
             }
         }
-        Touching { normals: normals.to_vec(), spread, reaction, delassus, scale, enforceable }
+        Touching { normals: normals.to_vec(), inverse_mass_normals, reaction, delassus, scale, enforceable }
     }
 
     /// Is wall `i` able to push?
@@ -330,10 +333,10 @@ impl Touching {
     }
 
     pub(crate) fn outcome(&self, impulses: Vec<f64>) -> ImpactOutcome {
-        let mut jump = vec![0.0; self.spread.first().map_or(0, Vec::len)];
+        let mut jump = vec![0.0; self.inverse_mass_normals.first().map_or(0, Vec::len)];
         let mut reactions = vec![0.0; self.reaction.first().map_or(0, Vec::len)];
         for (i, &lambda) in impulses.iter().enumerate().filter(|(_, l)| **l != 0.0) {
-            jump.iter_mut().zip(&self.spread[i]).for_each(|(j, s)| *j += lambda * s);
+            jump.iter_mut().zip(&self.inverse_mass_normals[i]).for_each(|(j, s)| *j += lambda * s);
             reactions.iter_mut().zip(&self.reaction[i]).for_each(|(r, y)| *r -= lambda * y);
         }
         ImpactOutcome { impulses, reactions, jump }
@@ -347,7 +350,7 @@ impl Touching {
         if !self.enforceable[wall] {
             return Err(LawFailure::NotEnforceable(wall));
         }
-        let mut impulses = vec![0.0; self.spread.len()];
+        let mut impulses = vec![0.0; self.inverse_mass_normals.len()];
         impulses[wall] = -(1.0 + restitution) * rate / self.delassus[(wall, wall)];
         Ok(self.outcome(impulses))
     }
@@ -367,10 +370,10 @@ mod tests {
             mass[(i, i)] = m;
         }
         let rows = Matrix { rows: 2, columns: 4, entries: vec![1.0, 0.0, -c, 0.0, 0.0, 1.0, -s, 0.0] };
-        let metric = KktFactor::new(&mass, &rows);
+        let kkt = KktFactor::new(&mass, &rows);
         let normal = vec![0.0, -1.0, 0.0, -c];
         let v = [c * theta_rate, s * theta_rate, theta_rate, phi_rate];
-        let touching = Touching::new(&metric, std::slice::from_ref(&normal));
+        let touching = Touching::new(&kkt, std::slice::from_ref(&normal));
         let rate = dot(&normal, &v);
         let out = touching.single(0, rate, 1.0).unwrap();
         assert!((out.impulses[0] - 2.509401076758502).abs() < 1e-14);
@@ -389,9 +392,9 @@ mod tests {
     #[test]
     fn a_massless_direction_takes_no_impulse() {
         let mass = Matrix { rows: 2, columns: 2, entries: vec![1.0, 0.0, 0.0, 0.0] };
-        let metric = KktFactor::new(&mass, &Matrix::zeros(0, 2));
-        assert!(!Touching::new(&metric, &[vec![0.0, 1.0]]).enforceable(0));
-        let touching = Touching::new(&metric, &[vec![1.0, 0.0]]);
+        let kkt = KktFactor::new(&mass, &Matrix::zeros(0, 2));
+        assert!(!Touching::new(&kkt, &[vec![0.0, 1.0]]).enforceable(0));
+        let touching = Touching::new(&kkt, &[vec![1.0, 0.0]]);
         assert_eq!(touching.single(0, -3.0, 1.0).unwrap().jump[0], 6.0);
     }
 }

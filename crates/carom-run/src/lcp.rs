@@ -78,9 +78,9 @@ impl Complementarity<'_> {
     }
 
     /// The walls that are kept closed, and the rates.
-    fn search(&self) -> Result<(Kept, Vec<f64>), Closing> {
+    fn search(&self) -> Result<(ActiveWalls, Vec<f64>), Closing> {
         let k = self.offset.len();
-        let mut kept = Kept { walls: Vec::new(), multipliers: vec![0.0; k], excused: vec![false; k] };
+        let mut kept = ActiveWalls { walls: Vec::new(), multipliers: vec![0.0; k], excused: vec![false; k] };
         let mut rates = self.offset.to_vec();
         for _ in 0..64 + 16 * k * k {
             let worst = (0..k)
@@ -124,7 +124,7 @@ impl Complementarity<'_> {
     }
 
     /// Wall p, violated by `rate` < 0, joins those kept; others may have to leave.
-    fn join(&self, p: usize, rate: f64, kept: &mut Kept) -> Result<(), Closing> {
+    fn join(&self, p: usize, rate: f64, kept: &mut ActiveWalls) -> Result<(), Closing> {
         let n = self.matrix;
         let mut rate = rate;
         loop {
@@ -174,7 +174,7 @@ impl Complementarity<'_> {
     }
 
     /// N λ + q = 0 on the walls kept. One whose λ falls below zero by rounding leaves.
-    fn solve_kept(&self, kept: &mut Kept) {
+    fn solve_kept(&self, kept: &mut ActiveWalls) {
         loop {
             let right: Vec<f64> = kept.walls.iter().map(|&i| -self.offset[i]).collect();
             let z = solve_subset(self.matrix, &kept.walls, &right);
@@ -190,7 +190,7 @@ impl Complementarity<'_> {
     }
 
     /// Of all λ ≥ 0 with the same N λ the one with the smallest Σ λ_i² N_ii.
-    fn smallest(&self, kept: &Kept, active: &[bool]) -> Vec<f64> {
+    fn smallest(&self, kept: &ActiveWalls, active: &[bool]) -> Vec<f64> {
         // All lines that hold, those kept first: with walls that carry nothing here they may depend on each other.
         let others = (0..active.len()).filter(|i| active[*i] && !kept.walls.contains(i));
         let within: Vec<usize> =
@@ -281,7 +281,7 @@ impl Complementarity<'_> {
 
 /// Walls with independent normals, and λ.
 #[derive(Clone, Debug)]
-struct Kept {
+struct ActiveWalls {
     walls: Vec<usize>,
     multipliers: Vec<f64>,
     /// Violated by rounding only: no other wall would give way, and the sum that closes is rounding.

@@ -40,30 +40,42 @@
 //! | files | concept |
 //! |---|---|
 //! | `program`, `rewrite`, `switching`, `input` | what is compiled, piecewise functions and tables replaced |
-//! | `simulate`, `step`, `monitors`, `step_event`, `run`, `start`, `sample`, `events`, `project`, `non_finite` | the loop and its parts |
-//! | `law`, `momentum`, `lcp` | the impact law, for quadratic and for other kinetic energies |
-//! | `zero` | what is zero: every such decision |
+//! | `incremental` | other numbers for the same model |
+//! | `simulate`, `start`, `step`, `step_event`, `monitors`, `events`, `project`, `rank_loss`, `non_finite` | the loop |
+//! | `run`, `stepper`, `leg`, `frame`, `frame_laws`, `contact_state`, `recorder`, `sample` | what it owns: where the motion is, how it steps, its equations, walls, the result |
+//! | `law`, `momentum`, `several`, `room`, `lcp` | the impact law, for quadratic and for other kinetic energies, for several walls |
 //! | `impact`, `impact_one_wall`, `contact`, `massless_contact`, `zeno`, `squeeze` | what happens at walls |
+//! | `zero` | what is zero: every such decision |
+//! | `audit`, `invariants`, `figures` | the verdict |
+//! | `variation` and what begins so, `sensitivity`, `tangent`, `saltation`, `saltation_law` | derivatives of a motion |
 //! | `batch` | many simulations side by side |
-//! | `sensitivity` | how much errors grow |
-//! | `dense` | the motion at any time |
-//! | `serialize` | a motion as data, with feature `serde` |
+//! | `gradient`, `journal`, `adjoint` and what begins so | the gradient of one number, backward |
+//! | `dense`, `serialize` | the motion at any time; as data, with feature `serde` |
 
+mod adjoint;
+mod adjoint_jump;
+mod adjoint_tape;
 mod audit;
 mod batch;
 mod contact;
 mod contact_state;
 mod dense;
+mod equations;
 mod events;
 pub mod fields;
 pub mod figures;
 mod frame;
+mod frame_laws;
+mod gradient;
 mod impact;
 mod impact_one_wall;
+mod incremental;
 pub mod input;
 mod invariants;
+mod journal;
 pub mod law;
 pub mod lcp;
+mod leg;
 mod massless_contact;
 mod momentum;
 mod monitors;
@@ -79,6 +91,7 @@ mod room;
 mod run;
 mod saltation;
 mod saltation_law;
+mod saltation_together;
 mod sample;
 mod sensitivity;
 #[cfg(feature = "serde")]
@@ -89,6 +102,7 @@ mod squeeze;
 mod start;
 mod step;
 mod step_event;
+mod stepper;
 pub mod switching;
 mod tangent;
 mod variation;
@@ -100,7 +114,9 @@ mod zero;
 pub use batch::{Batch, JobSource, Outcome};
 pub use carom_jet::{Arithmetic, Instructions, Level};
 pub use dense::Dense;
-pub use invariants::audit_invariants;
+pub use gradient::{Gradient, Objective, ObjectiveTerm, Observable};
+pub use incremental::{Incremental, Varied};
+pub use invariants::{StepStates, audit_invariants, invariant_drifts};
 pub use motion::*;
 pub use options::{Options, Progress, Sampling, SimulateError};
 pub use program::Program;

@@ -6,7 +6,6 @@
 //! than that (first-order flows), or f would pull, the wall cannot be enforced.
 
 use crate::frame::Frame;
-use crate::law::Touching;
 use crate::program::{LegKey, Program};
 use crate::project::LargestTerms;
 use crate::run::{Halt, Run};
@@ -18,25 +17,14 @@ const CONSISTENT: f64 = 1e-9;
 const MOST_STEPS: usize = 50;
 
 impl<'p> Run<'p> {
-    /// Of walls that are being approached: one that no impulse can stop because its direction has no inertia.
-    pub fn massless_wall(&self, walls: &[usize], rates: &[f64]) -> Option<usize> {
-        if !self.is_degenerate() {
-            return None;
-        }
-        let metric = self.frame.metric();
-        let normals: Vec<Vec<f64>> = walls.iter().map(|&w| self.frame.normal(w).to_vec()).collect();
-        let touching = Touching::new(&metric, &normals);
-        (0..walls.len()).find(|&i| rates[i] < 0.0 && !touching.enforceable(i)).map(|i| walls[i])
-    }
-
     /// Tries to hold the wall with a finite force.
-    pub fn hold(&mut self, wall: usize) -> Result<(), Halt> {
+    pub fn hold_by_force(&mut self, wall: usize) -> Result<(), Halt> {
         let refused = self.not_enforceable(wall);
         if self.contact.held.is_some() {
             return Err(refused);
         }
         let program = self.program.held(wall).map_err(|why| refused.clone().because(why))?;
-        let massless = self.massless();
+        let massless = self.frame.massless();
         self.switch_program(program, Some(wall));
         self.follow_conditions(&massless);
         if !self.frame.is_finite() || self.drift() > CONSISTENT {
@@ -53,7 +41,7 @@ impl<'p> Run<'p> {
     pub fn let_go(&mut self) -> Result<(), Halt> {
         let Some(wall) = self.contact.held else { return Ok(()) };
         self.switch_program(self.base, None);
-        let massless = self.massless();
+        let massless = self.frame.massless();
         self.follow_conditions(&massless);
         self.choose_rows()?;
         self.contact.walls[wall].closed = false;
@@ -62,18 +50,14 @@ impl<'p> Run<'p> {
         self.begin_leg(&[], &[])
     }
 
-    fn massless(&self) -> Vec<Vec<f64>> {
-        self.frame.metric().massless_directions().iter().map(|z| z.to_vec()).collect()
-    }
-
     fn switch_program(&mut self, program: &'p Program, held: Option<usize>) {
         self.audit.expected_energy += self.work();
-        self.state.truncate(2 * self.size());
+        self.now.state.truncate(2 * self.size());
         if program.has_work {
-            self.state.push(0.0);
+            self.now.state.push(0.0);
         }
         self.program = program;
-        self.extent.keep(2 * program.size(), program.state.len(), program.followed());
+        self.stepper.extent.keep(2 * program.size(), program.state.len(), program.followed());
         self.contact.held = held;
         let n = self.size();
         let mut frame = Frame::new(&program.frame, &program.layout);
@@ -85,10 +69,10 @@ impl<'p> Run<'p> {
         self.frame = frame;
         self.recorder.outputs = program.outputs.clone();
         self.events.follow(program);
-        self.spaces.clear();
-        self.key = LegKey::default();
+        self.leg.forget_workspaces();
+        self.leg.key = LegKey::default();
         self.audit.largest_terms = LargestTerms::default();
-        self.spread_parameters();
+        self.set_flow_parameters();
         self.evaluate_frame();
         self.note_scales();
     }
@@ -119,11 +103,11 @@ impl<'p> Run<'p> {
             }
             let target: Vec<f64> = values.iter().map(|g| -g).collect();
             let c = Factored::new(&reduced).solve(&target);
-            let before = self.state.clone();
+            let before = self.now.state.clone();
             for (c, z) in c.iter().zip(massless) {
-                self.state[n..2 * n].iter_mut().zip(z).for_each(|(v, z)| *v += c * z);
+                self.now.state[n..2 * n].iter_mut().zip(z).for_each(|(v, z)| *v += c * z);
             }
-            if before == self.state {
+            if before == self.now.state {
                 return;
             }
         }

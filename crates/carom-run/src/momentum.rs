@@ -27,7 +27,7 @@ struct CurvePoint {
 }
 
 /// The answer.
-pub(crate) struct Found {
+pub(crate) struct ImpulseFound {
     pub impulse: f64,
     pub reactions: Vec<f64>,
     pub velocity_jump: Vec<f64>,
@@ -64,7 +64,7 @@ const GAUSS: [(f64, f64); 5] = [
 
 impl<'a, 'p> MomentumLaw<'a, 'p> {
     /// Solves the law for one wall; `None` when no impulse of it can stop the motion.
-    pub fn solve(run: &'a mut Run<'p>, wall: usize, restitution: f64) -> Option<Found> {
+    pub fn solve(run: &'a mut Run<'p>, wall: usize, restitution: f64) -> Option<ImpulseFound> {
         let n = run.size();
         let mut law = MomentumLaw {
             wall,
@@ -73,19 +73,19 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
             rows: run.frame.rows(),
             drift: run.frame.row_drift().to_vec(),
             momentum: run.frame.momentum().to_vec(),
-            before: run.state.clone(),
-            state: run.state[n..2 * n].to_vec(),
+            before: run.now.state.clone(),
+            state: run.now.state[n..2 * n].to_vec(),
             reactions: vec![0.0; run.frame.layout.rows],
             lambda: 0.0,
             run,
         };
         let found = law.root(restitution);
         let MomentumLaw { run, before, .. } = law;
-        run.state = before;
+        run.now.state = before;
         run.evaluate_frame();
         let (impulse, point, energy_kept) = found?;
-        let velocity_jump = point.state.iter().zip(&run.state[n..2 * n]).map(|(a, b)| a - b).collect();
-        Some(Found { impulse, reactions: point.reactions, velocity_jump, energy_kept })
+        let velocity_jump = point.state.iter().zip(&run.now.state[n..2 * n]).map(|(a, b)| a - b).collect();
+        Some(ImpulseFound { impulse, reactions: point.reactions, velocity_jump, energy_kept })
     }
 
     fn root(&mut self, e: f64) -> Option<(f64, CurvePoint, f64)> {
@@ -206,9 +206,9 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
         if self.run.is_hamiltonian() { self.at_hamiltonian(lambda) } else { self.at_lagrangian(lambda) }
     }
 
-    fn look_at(&mut self, state: &[f64]) -> bool {
+    fn evaluate_frame_at(&mut self, state: &[f64]) -> bool {
         let n = self.run.size();
-        self.run.state[n..2 * n].copy_from_slice(state);
+        self.run.now.state[n..2 * n].copy_from_slice(state);
         self.run.evaluate_frame();
         self.run.frame.is_finite()
     }
@@ -219,16 +219,16 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
     }
 
     fn finish(&mut self, lambda: f64, state: Vec<f64>, reactions: Vec<f64>) -> Option<CurvePoint> {
-        if !self.look_at(&state) {
+        if !self.evaluate_frame_at(&state) {
             return None;
         }
         let frame = &self.run.frame;
-        let (spread, _) = frame.metric().inverse_mass_times(&self.normal);
+        let (inverse_mass_normal, _) = frame.kkt().inverse_mass_times(&self.normal);
         let energy = frame.energy() + lambda * self.gap_t + dot(&reactions, &self.drift);
         let point = CurvePoint {
             energy,
             rate: frame.gap_rate(self.wall),
-            slope: dot(&self.normal, &spread),
+            slope: dot(&self.normal, &inverse_mass_normal),
             reactions: reactions.clone(),
             state: state.clone(),
         };
@@ -243,7 +243,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
         if self.rows.rows > 0 {
             let mut best = f64::INFINITY;
             for _ in 0..100 {
-                if !self.look_at(&state) {
+                if !self.evaluate_frame_at(&state) {
                     return None;
                 }
                 let residual: Vec<f64> = self.run.frame.row_rate().to_vec();
@@ -267,7 +267,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
                 loop {
                     reactions = old.iter().zip(&step).map(|(r, s)| r - fraction * s).collect();
                     state = self.target(lambda, &reactions);
-                    if self.look_at(&state) && largest(self.run.frame.row_rate()) < size {
+                    if self.evaluate_frame_at(&state) && largest(self.run.frame.row_rate()) < size {
                         break;
                     }
                     fraction *= 0.5;
@@ -316,7 +316,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
         let mut last = f64::INFINITY;
         let mut noise = 0.0;
         for round in 0..40 {
-            if !self.look_at(&v) {
+            if !self.evaluate_frame_at(&v) {
                 return None;
             }
             let target = self.target(lambda, &reactions);
@@ -327,7 +327,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
             let force: Vec<f64> = target.iter().zip(frame.momentum()).map(|(t, p)| t - p).collect();
             let rate: Vec<f64> = frame.row_rate().iter().map(|r| -r).collect();
             // W δv − Aᵀδμ = target − p, A δv = −(A v + b); length in the metric W.
-            let (step, y) = frame.metric().solve(&force, &rate);
+            let (step, y) = frame.kkt().solve(&force, &rate);
             let length = dot(&step, &frame.mass().times(&step)).abs().sqrt();
             let unit = f64::EPSILON * dot(&v, &frame.mass().times(&v)).abs().sqrt().max(noise);
             if !length.is_finite() || (round > 0 && length > 0.5 * last && length > 64.0 * unit) {
@@ -340,17 +340,17 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
             v.iter_mut().zip(&step).for_each(|(v, d)| *v += d);
             reactions.iter_mut().zip(&y).for_each(|(r, y)| *r -= y);
             if length <= 0.25 * unit {
-                return self.look_at(&v).then_some((v, reactions));
+                return self.evaluate_frame_at(&v).then_some((v, reactions));
             }
             last = length;
         }
-        self.look_at(&v).then_some((v, reactions))
+        self.evaluate_frame_at(&v).then_some((v, reactions))
     }
 
     /// Σ |terms of the target| √Sᵢᵢ: what rounding of the momenta does to a velocity, in units of ε and in the metric W. A
     /// motion that meets the wall head-on stops at λ_c, and there no velocity is left to measure by.
     fn rounding(&self, lambda: f64, reactions: &[f64]) -> f64 {
-        let metric = self.run.frame.metric();
+        let kkt = self.run.frame.kkt();
         let n = self.momentum.len();
         let term = |i: usize| {
             let pushed: f64 = (0..self.rows.rows).map(|r| (self.rows[(r, i)] * reactions[r]).abs()).sum();
@@ -360,7 +360,7 @@ impl<'a, 'p> MomentumLaw<'a, 'p> {
             .map(|i| {
                 let mut unit = vec![0.0; n];
                 unit[i] = 1.0;
-                term(i) * metric.inverse_mass_times(&unit).0[i].abs().sqrt()
+                term(i) * kkt.inverse_mass_times(&unit).0[i].abs().sqrt()
             })
             .sum()
     }

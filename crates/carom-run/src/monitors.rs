@@ -1,14 +1,15 @@
-//! What every step notes of its start, evaluated along with its series: energies for the audit, sizes of gaps, residuals
+//! What every step monitors at its start, evaluated along with its series: energies for the audit, sizes of gaps, residuals
 //! of rows. With it an uneventful step needs no frame.
 
+use crate::frame::FrameLayout;
 use crate::project::SMALL;
 use crate::rank_loss::WEAK;
 use crate::run::{Halt, Run};
-use crate::step::{SMOOTH, STIFF_STEPS};
-use crate::zero::{DRIFT, relative};
-use carom_jet::{Balance, Monitors, Smooth};
+use crate::stepper::{SMOOTH, STIFF_STEPS};
+use crate::zero::DRIFT;
+use carom_jet::{Balance, Monitors, Smooth, greater, relative, with_term};
 
-/// Where the noted values of a leg are; the order is `FrameLayout::monitored`'s.
+/// Where the monitored values of a leg are; the order is `FrameLayout::monitored`'s.
 #[derive(Clone, Copy, Default)]
 struct Places {
     terms: usize,
@@ -20,11 +21,10 @@ struct Places {
     gap_rate_size: usize,
 }
 
-impl Run<'_> {
-    fn noted_places(&self) -> Places {
-        let layout = &self.frame.layout;
+impl Places {
+    fn of(layout: &FrameLayout, walls: usize) -> Places {
         let gap_size = 1 + layout.terms;
-        let position = gap_size + self.contact.walls.len();
+        let position = gap_size + walls;
         let rate = position + 2 * layout.rows;
         let norm = rate + 2 * layout.rows;
         let condition = norm + layout.rows;
@@ -38,11 +38,17 @@ impl Run<'_> {
             gap_rate_size: condition + 2 * layout.conditions,
         }
     }
+}
 
-    /// What lanes follow, so that a quiet step in a lane leaves what [`Run::audit_noted`], [`Run::project_noted`] and the
+impl Run<'_> {
+    fn monitored_places(&self) -> Places {
+        Places::of(&self.frame.layout, self.contact.walls.len())
+    }
+
+    /// What lanes follow, so that a quiet step in a lane leaves what [`Run::audit_monitored`], [`Run::project_monitored`] and the
     /// search for free space would leave.
     pub fn monitors(&self) -> Monitors {
-        let places = self.noted_places();
+        let places = self.monitored_places();
         let (walls, rows) = (self.contact.walls.len(), self.frame.layout.rows);
         let others = self.events.surfaces.len() + self.events.sides.len();
         let mut monitors = Monitors {
@@ -71,35 +77,24 @@ impl Run<'_> {
         monitors
     }
 
-    /// The greatest sizes that lanes follow, in the order of [`Run::duty`].
-    pub fn greatest_sizes(&mut self) -> impl Iterator<Item = &mut f64> {
-        let kept = &mut self.audit.largest_terms;
-        let follow = if self.frame.layout.rows > 0 { usize::MAX } else { 0 };
-        kept.row_position
-            .iter_mut()
-            .chain(&mut kept.row_rate)
-            .chain(&mut kept.gap)
-            .chain(&mut kept.row_norm)
-            .take(follow)
-    }
-
     /// The absolute sum of the terms of a wall's gap, at the start of the step.
     pub fn gap_size_at_start(&self, wall: usize) -> f64 {
         match self.stepping_by_series() {
-            true => self.flow().monitored(1 + self.frame.layout.terms + wall),
+            true => self.leg.flow().monitored(1 + self.frame.layout.terms + wall),
             false => self.frame.gap_size(wall),
         }
     }
 
     /// After a jet: energies, and gaps below zero.
-    pub fn audit_noted(&mut self) -> Result<(), Halt> {
-        let places = self.noted_places();
-        let flow = self.flow();
+    pub fn audit_monitored(&mut self) -> Result<(), Halt> {
+        let places = self.monitored_places();
+        let flow = self.leg.flow();
         let energy = flow.monitored(0);
         if !energy.is_finite() {
             return Err(self.not_finite());
         }
-        let scale = (places.terms..places.gap_size).map(|i| flow.monitored(i).abs()).sum();
+        let terms = (places.terms..places.gap_size).map(|i| flow.monitored(i));
+        let scale = terms.fold(0.0, with_term);
         let mut lowest = 0.0_f64;
         for w in 0..self.contact.walls.len() {
             lowest = lowest.min(flow.watched(w)[0]);
@@ -108,45 +103,45 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Where what is left of the rows' normals is noted.
-    pub fn noted_norms(&self) -> usize {
-        self.noted_places().norm
+    /// Where what is left of the rows' normals is monitored.
+    pub fn monitored_norms(&self) -> usize {
+        self.monitored_places().norm
     }
 
-    /// Where the residuals of the rows are noted, of their positions or of their rates.
-    pub fn noted_residuals(&self, rates: bool) -> usize {
-        let places = self.noted_places();
+    /// Where the residuals of the rows are monitored, of their positions or of their rates.
+    pub fn monitored_residuals(&self, rates: bool) -> usize {
+        let places = self.monitored_places();
         if rates { places.rate } else { places.position }
     }
 
     /// After a jet: residuals of rows, conditions and closed walls; beyond rounding the state is projected. True if it
     /// was.
-    pub fn project_noted(&mut self) -> Result<bool, Halt> {
-        let places = self.noted_places();
+    pub fn project_monitored(&mut self) -> Result<bool, Halt> {
+        let places = self.monitored_places();
         let (rows, conditions) = (self.frame.layout.rows, self.frame.layout.conditions);
-        let flow = self.spaces.flow();
+        let flow = self.leg.flow();
         let kept = &mut self.audit.largest_terms;
         let mut drift = 0.0_f64;
         let mut see = |at: usize, size: usize, largest: &mut f64| {
-            *largest = largest.max(flow.monitored(size));
+            *largest = greater(*largest, flow.monitored(size));
             drift = drift.max(relative(flow.monitored(at), *largest));
         };
         for r in 0..rows {
             see(places.position + r, places.position + rows + r, &mut kept.row_position[r]);
             see(places.rate + r, places.rate + rows + r, &mut kept.row_rate[r]);
-            kept.row_norm[r] = kept.row_norm[r].max(flow.monitored(places.norm + r));
+            kept.row_norm[r] = greater(kept.row_norm[r], flow.monitored(places.norm + r));
         }
         for (w, wall) in self.contact.walls.iter().enumerate() {
-            kept.gap[w] = kept.gap[w].max(flow.monitored(places.gap_size + w));
+            kept.gap[w] = greater(kept.gap[w], flow.monitored(places.gap_size + w));
             if wall.closed && self.contact.held != Some(w) {
-                kept.gap_rate[w] = kept.gap_rate[w].max(flow.monitored(places.gap_rate_size + w));
+                kept.gap_rate[w] = greater(kept.gap_rate[w], flow.monitored(places.gap_rate_size + w));
                 drift = drift.max(relative(flow.watched(w)[0], kept.gap[w]));
                 drift = drift.max(relative(flow.watched(w)[1] / flow.unit(), kept.gap_rate[w]));
             }
         }
         for c in 0..conditions {
             let size = flow.monitored(places.condition + conditions + c);
-            kept.condition[c] = kept.condition[c].max(size);
+            kept.condition[c] = greater(kept.condition[c], size);
             drift = drift.max(relative(flow.monitored(places.condition + c), kept.condition[c]));
         }
         if drift > DRIFT && drift < SMALL && self.project_by_flow() {

@@ -49,8 +49,12 @@ pub struct Motion {
     pub end: End,
     /// Every step, when asked for.
     pub dense: Option<crate::dense::Dense>,
+    /// States at both ends of steps, when asked for.
+    pub step_states: Option<crate::invariants::StepStates>,
     /// Its derivatives, when asked for.
     pub variation: Option<crate::variation::Variation>,
+    /// The gradient of an objective, when asked for.
+    pub gradient: Option<crate::gradient::Gradient>,
     /// What a user should know about this result.
     pub warnings: Vec<String>,
     /// How well the laws were kept.
@@ -68,7 +72,9 @@ impl Motion {
         self.events.clear();
         self.warnings.clear();
         self.dense = None;
+        self.step_states = None;
         self.variation = None;
+        self.gradient = None;
         self.audit = Audit::default();
         self.end = End::default();
         self.stop = Stop::default();
@@ -426,7 +432,7 @@ pub struct InvariantDrift {
     pub name: String,
     /// Its formula.
     pub text: String,
-    /// Largest change between two instants that break it, relative to its scale.
+    /// Largest change between two instants that break it, relative to its scale; NaN where no two states between them were seen.
     pub drift: f64,
     /// Do impacts and resets keep it?
     pub survives_impacts: bool,

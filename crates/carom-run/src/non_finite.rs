@@ -2,14 +2,14 @@
 //!
 //! The state first; then every formula as its author wrote it, evaluated at the present state by the plain evaluator; then
 //! what is derived from them; then the series of the step. Of a formula without a value, the innermost part that has none
-//! although its own parts do is the non_finite: `log(x)` at x = −0.25.
+//! although its own parts do is named: `log(x)` at x = −0.25.
 //!
 //! Promise: this runs once, when a motion has ended; it changes nothing.
 
 use crate::motion::StopReason;
 use crate::run::{Halt, Run};
 use carom_expr::{Dag, Expr, Function, Node, Style, Symbol};
-use carom_mech::mechanics::Dynamics;
+use carom_mech::mechanics::{Dynamics, Mechanics};
 use carom_mech::model::{ForceKind, Physics};
 
 /// Longest formula to quote.
@@ -31,11 +31,12 @@ impl Run<'_> {
     }
 
     fn non_finite(&self) -> String {
-        if let Some(k) = self.state.iter().position(|x| !x.is_finite()) {
+        if let Some(k) = self.now.state.iter().position(|x| !x.is_finite()) {
             return format!("{} {LOST}", self.variable(k));
         }
-        let here = Here::of(self, self.time.value(), &self.state);
-        let formulas = self.author_formulas().into_iter().chain(self.derived_formulas());
+        let here = Here::of(self, self.now.time.value(), &self.now.state);
+        let m = &self.program.mechanics;
+        let formulas = author_formulas(m).into_iter().chain(derived_formulas(m));
         for (what, formula) in formulas {
             if let Some(part) = here.without_value(formula) {
                 return format!("{what} {LOST}{}", here.quoted(part));
@@ -53,7 +54,7 @@ impl Run<'_> {
     /// The same for a step whose end is no state; it is not taken.
     pub fn not_finite_after(&self, h: f64, end: &[f64]) -> Halt {
         let k = end.iter().position(|x| !x.is_finite()).unwrap_or(0);
-        let at = self.time.plus(h * self.unit).value();
+        let at = self.now.time.plus(h * self.stepper.unit).value();
         Halt::new(StopReason::NotFinite, format!("{} {LOST} after the step to t = {at:?}", self.variable(k)))
     }
 
@@ -66,69 +67,9 @@ impl Run<'_> {
         }
     }
 
-    /// The formulas of the model file that the motion depends on.
-    fn author_formulas(&self) -> Vec<Labelled> {
-        let model = &self.program.mechanics.model;
-        let mut all: Vec<Labelled> = Vec::new();
-        for c in &model.coordinates {
-            if let Some(driven) = &c.driven {
-                all.push((format!("the driven coordinate `{}`", c.name), driven.position));
-                all.push((format!("the rate of the driven coordinate `{}`", c.name), driven.velocity));
-            }
-        }
-        match model.physics {
-            Physics::Energies { kinetic, potential } => {
-                all.push(("the kinetic energy".into(), kinetic));
-                all.push(("the potential energy".into(), potential));
-            }
-            Physics::Lagrangian(l) => all.push(("the Lagrangian".into(), l)),
-            Physics::Hamiltonian(h) => all.push(("the Hamiltonian".into(), h)),
-        }
-        all.extend(model.dissipation.map(|r| ("the dissipation".into(), r)));
-        for force in &model.forces {
-            let parts: Vec<Expr> = match &force.kind {
-                ForceKind::Point { at, vector } => at.iter().chain(vector).copied().collect(),
-                ForceKind::Generalized(parts) => parts.clone(),
-            };
-            all.extend(parts.into_iter().map(|part| (format!("the force `{}`", force.name), part)));
-        }
-        all.extend(model.rows.iter().map(|r| (format!("the constraint `{}`", r.name), r.expr)));
-        all.extend(model.walls.iter().map(|w| (format!("the gap of wall `{}`", w.name), w.gap)));
-        all.extend(model.events.iter().map(|e| (format!("the function of event `{}`", e.name), e.when)));
-        all
-    }
-
-    /// What follows from them.
-    fn derived_formulas(&self) -> Vec<Labelled> {
-        let m = &self.program.mechanics;
-        let mut all: Vec<Labelled> = Vec::new();
-        for (i, &c) in m.free.iter().enumerate() {
-            let name = &m.model.coordinates[c].name;
-            let equation = format!("the equation of `{name}`");
-            let parts: Vec<Expr> = match &m.dynamics {
-                Dynamics::Lagrangian(l) => {
-                    l.mass_matrix[i].iter().chain([&l.bias[i], &l.generalized_force[i]]).copied().collect()
-                }
-                Dynamics::Degenerate(d) => d.matrix[i].iter().chain([&d.right_side[i]]).copied().collect(),
-                Dynamics::Hamiltonian(h) => vec![h.velocity[i], h.force[i]],
-            };
-            all.extend(parts.into_iter().map(|part| (equation.clone(), part)));
-            all.push((format!("the momentum of `{name}`"), m.momenta[c]));
-        }
-        for row in &m.rows {
-            let parts = row.normal.iter().chain([&row.drift, &row.bias]);
-            all.extend(parts.map(|&part| (format!("the rate of constraint `{}`", row.name), part)));
-        }
-        for wall in &m.walls {
-            let parts = wall.normal.iter().chain([&wall.gap_t, &wall.gap_rate, &wall.bias]);
-            all.extend(parts.map(|&part| (format!("the rate of the gap of wall `{}`", wall.name), part)));
-        }
-        all
-    }
-
     /// The lowest derivative in the series of the step that is not finite, and of what.
     fn lost_derivative(&self) -> Option<(usize, String)> {
-        let (flow, n) = (self.spaces.series()?, self.size());
+        let (flow, n) = (self.leg.series()?, self.size());
         let lost = |c: &[f64]| c.iter().position(|x| !x.is_finite());
         let mut worst: Option<(usize, String)> = None;
         let mut see = |k: usize, what: String| {
@@ -136,7 +77,7 @@ impl Run<'_> {
                 worst = Some((k, what));
             }
         };
-        for i in 0..self.state.len() {
+        for i in 0..self.now.state.len() {
             if let Some(k) = lost(&flow.state(i)) {
                 // A derivative of v is one of q.
                 match (n..2 * n).contains(&i) && !self.is_hamiltonian() {
@@ -146,7 +87,7 @@ impl Run<'_> {
             }
         }
         let m = &self.program.mechanics;
-        let event = self.program.watched(&self.key).event;
+        let event = self.program.watched(&self.leg.key).event;
         for (w, wall) in m.walls.iter().enumerate() {
             if let Some(k) = lost(flow.watched(w)) {
                 see(k, format!("the gap of wall `{}`", wall.name));
@@ -183,8 +124,8 @@ impl Run<'_> {
     fn steepest(&self) -> String {
         let n = self.size();
         let m = &self.program.mechanics;
-        let first = self.program.watched(&self.key).event;
-        let (state, watched) = self.taylor.steepest(self.flow(), &self.extent);
+        let first = self.program.watched(&self.leg.key).event;
+        let (state, watched) = self.stepper.taylor.steepest(self.leg.flow(), &self.stepper.extent);
         match (state, watched) {
             (_, Some(w)) if w < m.walls.len() => format!("the gap of wall `{}`", m.walls[w].name),
             (_, Some(w)) if (first..first + m.events.len()).contains(&w) => {
@@ -197,16 +138,16 @@ impl Run<'_> {
 
     /// The singularity of a formula that is reached first at the present rates, if that is very soon: which formula, where.
     fn nearest_singularity(&self) -> Option<(String, String)> {
-        let flow = self.spaces.series()?;
-        let rates: Vec<f64> = (0..self.state.len()).map(|i| flow.rate(i)).collect();
-        let t = self.time.value();
+        let flow = self.leg.series()?;
+        let rates: Vec<f64> = (0..self.now.state.len()).map(|i| flow.rate(i)).collect();
+        let t = self.now.time.value();
         let span = t.abs().max(self.options.until - self.options.start.time);
         // u̇ by a difference over a time in which u hardly bends.
         let moment = f64::EPSILON.sqrt() * NEAR * span;
-        let later: Vec<f64> = self.state.iter().zip(&rates).map(|(x, r)| x + moment * r).collect();
-        let (here, there) = (Here::of(self, t, &self.state), Here::of(self, t + moment, &later));
+        let later: Vec<f64> = self.now.state.iter().zip(&rates).map(|(x, r)| x + moment * r).collect();
+        let (here, there) = (Here::of(self, t, &self.now.state), Here::of(self, t + moment, &later));
         let mut nearest = (NEAR * span, None);
-        for (what, formula) in self.author_formulas() {
+        for (what, formula) in author_formulas(&self.program.mechanics) {
             for (edge, inside) in here.dag.reachable(&[formula]).into_iter().flat_map(|e| edges(here.dag, e))
             {
                 let distance =
@@ -285,7 +226,7 @@ impl<'a> Here<'a> {
         let mut here = Here { dag, values: vec![f64::NAN; dag.symbol_count()] };
         here.set(m.model.time, time);
         run.program.state.iter().zip(state).for_each(|(&e, &x)| here.set(e, x));
-        run.program.parameters.iter().zip(&run.parameters).for_each(|(&e, &x)| here.set(e, x));
+        run.program.parameters.iter().zip(&run.leg.parameters).for_each(|(&e, &x)| here.set(e, x));
         for (input, signal) in m.model.inputs.iter().zip(&run.program.curves) {
             for (order, symbol) in (0..).zip([input.value, input.rate, input.second]) {
                 here.set(symbol, signal.value(order, time));
@@ -333,4 +274,63 @@ impl<'a> Here<'a> {
         let at = if values.is_empty() { "" } else { " at " };
         format!(": {text}{at}{}", values.join(", "))
     }
+}
+
+/// The formulas of the model file that the motion depends on.
+fn author_formulas(m: &Mechanics) -> Vec<Labelled> {
+    let model = &m.model;
+    let mut all: Vec<Labelled> = Vec::new();
+    for c in &model.coordinates {
+        if let Some(driven) = &c.driven {
+            all.push((format!("the driven coordinate `{}`", c.name), driven.position));
+            all.push((format!("the rate of the driven coordinate `{}`", c.name), driven.velocity));
+        }
+    }
+    match model.physics {
+        Physics::Energies { kinetic, potential } => {
+            all.push(("the kinetic energy".into(), kinetic));
+            all.push(("the potential energy".into(), potential));
+        }
+        Physics::Lagrangian(l) => all.push(("the Lagrangian".into(), l)),
+        Physics::Hamiltonian(h) => all.push(("the Hamiltonian".into(), h)),
+    }
+    all.extend(model.dissipation.map(|r| ("the dissipation".into(), r)));
+    for force in &model.forces {
+        let parts: Vec<Expr> = match &force.kind {
+            ForceKind::Point { at, vector } => at.iter().chain(vector).copied().collect(),
+            ForceKind::Generalized(parts) => parts.clone(),
+        };
+        all.extend(parts.into_iter().map(|part| (format!("the force `{}`", force.name), part)));
+    }
+    all.extend(model.rows.iter().map(|r| (format!("the constraint `{}`", r.name), r.expr)));
+    all.extend(model.walls.iter().map(|w| (format!("the gap of wall `{}`", w.name), w.gap)));
+    all.extend(model.events.iter().map(|e| (format!("the function of event `{}`", e.name), e.when)));
+    all
+}
+
+/// What follows from them.
+fn derived_formulas(m: &Mechanics) -> Vec<Labelled> {
+    let mut all: Vec<Labelled> = Vec::new();
+    for (i, &c) in m.free.iter().enumerate() {
+        let name = &m.model.coordinates[c].name;
+        let equation = format!("the equation of `{name}`");
+        let parts: Vec<Expr> = match &m.dynamics {
+            Dynamics::Lagrangian(l) => {
+                l.mass_matrix[i].iter().chain([&l.bias[i], &l.generalized_force[i]]).copied().collect()
+            }
+            Dynamics::Degenerate(d) => d.matrix[i].iter().chain([&d.right_side[i]]).copied().collect(),
+            Dynamics::Hamiltonian(h) => vec![h.velocity[i], h.force[i]],
+        };
+        all.extend(parts.into_iter().map(|part| (equation.clone(), part)));
+        all.push((format!("the momentum of `{name}`"), m.momenta[c]));
+    }
+    for row in &m.rows {
+        let parts = row.normal.iter().chain([&row.drift, &row.bias]);
+        all.extend(parts.map(|&part| (format!("the rate of constraint `{}`", row.name), part)));
+    }
+    for wall in &m.walls {
+        let parts = wall.normal.iter().chain([&wall.gap_t, &wall.gap_rate, &wall.bias]);
+        all.extend(parts.map(|&part| (format!("the rate of the gap of wall `{}`", wall.name), part)));
+    }
+    all
 }

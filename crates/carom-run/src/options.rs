@@ -1,5 +1,6 @@
 //! What a simulation is asked to do, and what it tells while doing it.
 
+use crate::gradient::Objective;
 use crate::variation::Direction;
 use carom_mech::model::{ImpactOrder, Method, Model, Start};
 use std::fmt;
@@ -31,8 +32,12 @@ pub struct Options {
     pub directions: Vec<Direction>,
     /// Keep the derivative at every sample as well.
     pub variation_samples: bool,
+    /// Compute the gradient of this ([`crate::Motion::gradient`]), whatever the number of directions at the cost of a few runs.
+    pub objective: Option<Objective>,
     /// Keep every step, so that the motion is known at any time ([`crate::Simulator::read`]).
     pub dense: bool,
+    /// Keep some dozens of states at both ends of steps, by which [`crate::audit_invariants`] measures; else it has the samples.
+    pub step_states: bool,
 }
 
 /// When to sample.
@@ -60,7 +65,9 @@ impl Options {
             sensitivity: false,
             directions: Vec::new(),
             variation_samples: false,
+            objective: None,
             dense: false,
+            step_states: false,
         }
     }
 }

@@ -3,22 +3,17 @@
 //! A [`Program`] holds the tapes a simulation runs: one for the motion of each set of closed walls (made when first
 //! needed, then kept), one *frame* tape with every number the laws need at a state, one *output* tape for samples.
 //!
-//! ```text
-//! Lagrangian   ⎡ W  Aᵀ ⎤ ⎡  a ⎤   ⎡ Q − h ⎤          Hamiltonian   ⎡ I      Aᵀ ⎤ ⎡  ṗ ⎤   ⎡ Q − H_q ⎤
-//!              ⎣ A  0  ⎦ ⎣ −μ ⎦ = ⎣  −γ   ⎦                        ⎣ A H_pp  0 ⎦ ⎣ −μ ⎦ = ⎣   −γ    ⎦
-//! ```
-//!
-//! with the rows of closed walls appended to A. The state is (q, v) or (q, p), followed by the work done by power,
+//! The state is (q, v) or (q, p), followed by the work done by power,
 //! drives and moving walls when there is any (the audit compares it with the change of E).
 
 use crate::frame::FrameLayout;
-use crate::input::Curve;
+use crate::input::Spline;
 use crate::motion::Names;
 use crate::rewrite::{insert_curves, insert_signs};
 use crate::switching::Surface;
-use crate::tangent::{DifferentialLayout, TangentKey};
+use crate::tangent::Variations;
 use carom_expr::{Dag, Expr, Rational};
-use carom_jet::{CompileError, Flow, Level, LinearBlock, System, Tape};
+use carom_jet::{CompileError, Flow, Level, System, Tape};
 use carom_mech::mechanics::{Dynamics, Mechanics};
 use carom_mech::model::{Row, RowKind};
 use carom_mech::{Diagnostic, Provenance};
@@ -43,7 +38,7 @@ pub struct Program {
     /// Restitution per wall, surfaces, then per event its `only_if` and reset values, then the functions of all events.
     pub(crate) settings: Flow,
     pub(crate) surfaces: Vec<Surface>,
-    pub(crate) curves: Vec<Curve>,
+    pub(crate) curves: Vec<Spline>,
     /// Symbols of the state.
     pub(crate) state: Vec<Expr>,
     /// Symbols of parameters, curves, signs: the order of a leg's parameter values.
@@ -66,9 +61,7 @@ pub(crate) struct Legs {
     tapes: BTreeMap<LegKey, Arc<Tape>>,
     /// By leg and order.
     flows: BTreeMap<(LegKey, usize), Flow>,
-    /// Of variations.
-    pub tangents: BTreeMap<TangentKey, Flow>,
-    pub differential: Option<(Flow, DifferentialLayout)>,
+    pub variations: Variations,
 }
 
 /// What distinguishes the equations of one leg from those of another.
@@ -170,8 +163,7 @@ impl Program {
             dag: mechanics.model.dag.clone(),
             tapes: BTreeMap::new(),
             flows: BTreeMap::new(),
-            tangents: BTreeMap::new(),
-            differential: None,
+            variations: Variations::default(),
         });
         Ok(Program {
             layout,
@@ -223,7 +215,7 @@ impl Program {
         }
         let legs = self.legs.get_mut().unwrap_or_else(PoisonError::into_inner);
         legs.flows.clear();
-        legs.tangents.clear();
+        legs.variations.clear();
         self.held.iter_mut().flatten().for_each(|held| held.set_level(level));
     }
 
@@ -300,248 +292,15 @@ impl Program {
         Ok(tape)
     }
 
-    /// The equations compiled so far, those of every contact met included, for the engine itself.
-    pub fn tapes(&self) -> Vec<Arc<Tape>> {
+    /// Everything compiled so far, that of every contact met included, each tape with the order of its series: what the
+    /// engine makes code of.
+    pub fn compiled(&self) -> Vec<(Arc<Tape>, usize)> {
         let legs = self.legs.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = self.held.iter().flatten().flat_map(|held| held.tapes());
-        legs.tapes.values().cloned().chain(held).collect()
-    }
-
-    pub(crate) fn system(&self, dag: &mut Dag, key: &LegKey) -> Result<System, CompileError> {
-        let m = &self.mechanics;
-        let n = self.size();
-        let accelerations: Vec<Expr> = m.free.iter().map(|&i| m.model.coordinates[i].acceleration).collect();
-        // z = −μ and −f: with them the matrix is symmetric.
-        let reactions: Vec<Expr> =
-            key.multipliers.iter().map(|&r| dag.symbol(&format!("reaction {}", m.rows[r].name))).collect();
-        let forces: Vec<Expr> =
-            key.closed.iter().map(|&w| dag.symbol(&format!("contact {}", m.walls[w].name))).collect();
-        let signs: Vec<Expr> = key.sliding.iter().map(|&s| self.surfaces[s].sign).collect();
-        let mut unknowns = accelerations.clone();
-        unknowns.extend(&reactions);
-        unknowns.extend(&forces);
-        unknowns.extend(&signs);
-        let lines: Vec<(&[Expr], Expr, &str)> = match &m.dynamics {
-            Dynamics::Degenerate(_) => Vec::new(),
-            _ => key
-                .rows
-                .iter()
-                .map(|&r| (&m.rows[r].normal[..], m.rows[r].bias, &m.rows[r].name[..]))
-                .collect(),
-        };
-        let closed: Vec<(&[Expr], Expr, &str)> = key
-            .closed
-            .iter()
-            .map(|&w| (&m.walls[w].normal[..], m.walls[w].bias, &m.walls[w].name[..]))
-            .collect();
-        let mut matrix: Vec<Vec<Expr>> = Vec::new();
-        let mut right_side: Vec<Expr> = Vec::new();
-        let mut names: Vec<String> = Vec::new();
-        let zero = dag.zero();
-        let coordinate = |i: usize| m.model.coordinates[m.free[i]].name.clone();
-        let (state, mut rate);
-        match &m.dynamics {
-            Dynamics::Lagrangian(l) => {
-                let all: Vec<_> = lines.iter().chain(&closed).copied().collect();
-                for i in 0..n {
-                    let mut row = l.mass_matrix[i].clone();
-                    row.extend(all.iter().map(|line| line.0[i]));
-                    matrix.push(row);
-                    right_side.push(dag.sub(l.generalized_force[i], l.bias[i]));
-                    names.push(format!("the equation of `{}`", coordinate(i)));
-                }
-                for &(normal, bias, name) in &all {
-                    let mut row = normal.to_vec();
-                    row.resize(n + all.len(), zero);
-                    matrix.push(row);
-                    right_side.push(dag.neg(bias));
-                    names.push(format!("`{name}`"));
-                }
-                rate = self.velocities();
-                rate.extend(&accelerations);
-            }
-            Dynamics::Degenerate(d) => {
-                for &e in &key.rows {
-                    let mut row: Vec<Expr> = d.matrix[e][..n].to_vec();
-                    row.extend(key.multipliers.iter().map(|&r| {
-                        // Columns of M multiply μ = −z.
-                        dag.neg(d.matrix[e][n + r])
-                    }));
-                    matrix.push(row);
-                    right_side.push(d.right_side[e]);
-                    names.push(self.equation_name(e));
-                }
-                rate = self.velocities();
-                rate.extend(&accelerations);
-            }
-            Dynamics::Hamiltonian(h) => {
-                let all: Vec<_> = lines.iter().chain(&closed).copied().collect();
-                rate = h.velocity.clone();
-                if all.is_empty() {
-                    unknowns.clear();
-                    rate.extend(&h.force);
-                } else {
-                    let one = dag.one();
-                    for i in 0..n {
-                        let mut row = vec![zero; n];
-                        row[i] = one;
-                        row.extend(all.iter().map(|line| line.0[i]));
-                        matrix.push(row);
-                        right_side.push(h.force[i]);
-                        names.push(format!(
-                            "the equation of `{}`",
-                            m.model.coordinates[m.free[i]].momentum_name
-                        ));
-                    }
-                    for &(normal, bias, name) in &all {
-                        let mut row: Vec<Expr> = (0..n)
-                            .map(|j| {
-                                let products: Vec<Expr> =
-                                    (0..n).map(|i| dag.mul(normal[i], h.inverse_mass[i][j])).collect();
-                                dag.sum(&products)
-                            })
-                            .collect();
-                        row.resize(n + all.len(), zero);
-                        matrix.push(row);
-                        right_side.push(dag.neg(bias));
-                        names.push(format!("`{name}`"));
-                    }
-                    // Here the unknowns called accelerations stand for ṗ.
-                    rate.extend(&accelerations);
-                }
-            }
-        }
-        state = self.state.clone();
-        self.slide(dag, key, &signs, &mut matrix, &mut right_side, &mut names)?;
-        if self.has_work {
-            let mut power = vec![(Rational::ONE, m.power)];
-            for (z, &r) in reactions.iter().zip(&key.multipliers) {
-                let product = dag.mul(*z, m.rows[r].drift);
-                power.push((Rational::ONE, product));
-            }
-            for (z, &w) in forces.iter().zip(&key.closed) {
-                let product = dag.mul(*z, m.walls[w].gap_t);
-                power.push((Rational::ONE, product));
-            }
-            let total = dag.linear(Rational::ZERO, &power);
-            rate.push(total);
-        }
-        let mut watched: Vec<Expr> = m.walls.iter().map(|w| w.gap).collect();
-        watched.extend(self.surfaces.iter().map(|s| s.value));
-        watched.extend(m.events.iter().map(|e| e.when));
-        for &z in &forces {
-            watched.push(dag.neg(z));
-        }
-        watched.extend(&signs);
-        if let Some(held) = self.held_row {
-            // The wall's force; a multiplier that is not kept is implied by others.
-            let at = key.multipliers.iter().position(|&r| r == held);
-            watched.push(at.map_or(zero, |i| dag.neg(reactions[i])));
-        }
-        // Sliding adds a column that is not a row.
-        let augmentation_rows = match &m.dynamics {
-            Dynamics::Lagrangian(l) => key
-                .rows
-                .iter()
-                .zip(n..)
-                .filter(|(r, _)| l.augmentation_rows.contains(r))
-                .map(|(_, at)| at)
-                .collect(),
-            _ => Vec::new(),
-        };
-        let blocks = if unknowns.is_empty() {
-            vec![]
-        } else {
-            vec![LinearBlock { unknowns, matrix, right_side, names, augmentation_rows, definitions: vec![] }]
-        };
-        let parameters = self.parameters.iter().copied().filter(|p| !signs.contains(p)).collect();
-        let monitored = self.layout.monitored(m.walls.len(), !key.closed.is_empty());
-        let monitored = monitored.iter().map(|&i| self.values[i]).collect();
-        Ok(System { time: m.model.time, parameters, state, rate, blocks, watched, monitored })
-    }
-
-    fn velocities(&self) -> Vec<Expr> {
-        self.mechanics.free.iter().map(|&i| self.mechanics.velocities[i]).collect()
-    }
-
-    /// Sliding on a surface u = 0: Filippov's combination R = (R₊ + R₋)/2 + s (R₊ − R₋)/2 of the two sides, s an unknown
-    /// in [−1, 1] whose equation is u̇ = 0 (ü = 0 when u contains no velocity). Refused when W or A depend on the side.
-    fn slide(
-        &self,
-        dag: &mut Dag,
-        key: &LegKey,
-        signs: &[Expr],
-        matrix: &mut Vec<Vec<Expr>>,
-        right_side: &mut Vec<Expr>,
-        names: &mut Vec<String>,
-    ) -> Result<(), CompileError> {
-        if signs.is_empty() {
-            return Ok(());
-        }
-        if matrix.is_empty() || matrix.iter().flatten().any(|&e| signs.iter().any(|&s| dag.contains(e, s))) {
-            return Err(CompileError::Piecewise("sign"));
-        }
-        let n = self.size();
-        let (zero, one, minus) = (dag.zero(), dag.one(), dag.integer(-1));
-        for (row, right) in matrix.iter_mut().zip(right_side.iter_mut()) {
-            let mut slopes = Vec::new();
-            for &s in signs {
-                let sides = [one, minus].map(|side| dag.substitute(*right, &[(s, side)]));
-                let difference = dag.sub(sides[0], sides[1]);
-                let slope = dag.scale(Rational::HALF, difference);
-                // Two surfaces at once: their effects must add up.
-                if signs.iter().any(|&other| dag.contains(slope, other)) {
-                    return Err(CompileError::Piecewise("sign"));
-                }
-                slopes.push(slope);
-                let sum = dag.add(sides[0], sides[1]);
-                *right = dag.scale(Rational::HALF, sum);
-            }
-            for slope in slopes {
-                row.push(dag.neg(slope));
-            }
-        }
-        let width = matrix[0].len();
-        let (position, velocity) = self.state[..2 * n].split_at(n);
-        let off: Vec<(Expr, Expr)> = signs.iter().map(|&s| (s, zero)).collect();
-        for &surface in &key.sliding {
-            let mut u = dag.substitute(self.surfaces[surface].value, &off);
-            let rate = |dag: &mut Dag, u: Expr| {
-                let mut terms = vec![dag.derivative(u, self.mechanics.model.time)];
-                for (&q, v) in position.iter().zip(self.velocities()) {
-                    let slope = dag.derivative(u, q);
-                    terms.push(dag.mul(slope, v));
-                }
-                dag.sum(&terms)
-            };
-            if !velocity.iter().any(|&v| dag.contains(u, v)) {
-                u = rate(dag, u);
-            }
-            let mut row: Vec<Expr> = velocity.iter().map(|&v| dag.derivative(u, v)).collect();
-            row.resize(width, zero);
-            let rest = rate(dag, u);
-            matrix.push(row);
-            right_side.push(dag.neg(rest));
-            names.push("the switching surface".to_string());
-        }
-        Ok(())
-    }
-
-    /// Name of an equation of a degenerate model.
-    pub(crate) fn equation_name(&self, equation: usize) -> String {
-        let n = self.size();
-        match &self.mechanics.dynamics {
-            _ if equation < n => {
-                format!(
-                    "the equation of `{}`",
-                    self.mechanics.model.coordinates[self.mechanics.free[equation]].name
-                )
-            }
-            Dynamics::Degenerate(d) => {
-                d.conditions.get(equation - n).map_or_else(|| format!("row {equation}"), |c| c.name.clone())
-            }
-            _ => format!("row {equation}"),
-        }
+        let own = [&self.frame, &self.outputs, &self.settings].into_iter().chain(legs.flows.values());
+        let mut all: Vec<_> =
+            own.chain(legs.variations.flows()).map(|flow| (Arc::clone(flow.tape()), flow.order())).collect();
+        all.extend(self.held.iter().flatten().flat_map(|held| held.compiled()));
+        all
     }
 }
 
@@ -595,4 +354,46 @@ fn shown(m: &mut Mechanics) -> Vec<Expr> {
     }
     all.extend(m.walls.iter().map(|w| w.gap));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gradient::{Objective, ObjectiveTerm, Observable};
+    use crate::{Arithmetic, Direction, Instructions, Options, simulate};
+
+    /// A ball on a floor: legs, impacts, contact.
+    const BALL: &str = "coordinates = [\"x\"]\n[parameters]\ng = 9.81\n[energy]\nkinetic = \"x'^2/2\"\n\
+                        potential = \"g*x\"\n[wall.floor]\ngap = \"x\"\n[start]\nposition = { x = 1 }\n\
+                        [run]\nuntil = 1\n";
+
+    fn levels(program: &Program) -> Vec<Level> {
+        let legs = program.legs.lock().unwrap();
+        let own = [&program.frame, &program.outputs, &program.settings].into_iter();
+        own.chain(legs.flows.values()).chain(legs.variations.flows()).map(Flow::level).collect()
+    }
+
+    #[test]
+    fn a_level_that_is_set_is_that_of_every_workspace() {
+        let (model, _) = carom_mech::Draft::parse(BALL, "ball.toml").0.check().unwrap();
+        let mechanics = carom_mech::derive(model).unwrap();
+        let plain = Level::choose(Some(Instructions::Interpreter), Some(Arithmetic::Plain)).unwrap();
+        let directions = Direction::all(&mechanics);
+        let terms = vec![ObjectiveTerm::End(Observable::Position(0), 1.0)];
+        let forward = Options { directions: directions.clone(), ..Options::of(&mechanics.model) };
+        let objective = Some(Objective { name: "x".into(), terms, directions });
+        let backward = Options { objective, ..Options::of(&mechanics.model) };
+        let mut program = Program::compile(&mechanics).unwrap();
+        // Workspaces of one level must not be left over in another.
+        for level in [plain, Level::detect(), plain] {
+            program.set_level(level);
+            for options in [&forward, &backward] {
+                simulate(&program, options).unwrap();
+            }
+            let all = levels(&program);
+            // Frame, outputs, settings, the leg, its tangent, the differential; the adjoint, its slopes, its laws, its signal.
+            assert!(all.len() >= 10, "{}", all.len());
+            assert!(all.iter().all(|l| *l == level), "{all:?}");
+        }
+    }
 }

@@ -3,11 +3,13 @@
 //! Closed walls are rows like the others. Done whenever a residual exceeds a few units of rounding of its scale (the largest
 //! it has been over the motion), so the drift of arbitrarily long runs stays there.
 
-use crate::law::KktFactor;
+use crate::frame::Frame;
 use crate::motion::StopReason;
-use crate::run::{Halt, Run, Series};
-use crate::zero::{DRIFT, LEFT, relative};
-use carom_jet::dense::{Factored, Matrix, largest};
+use crate::run::{Halt, Run};
+use crate::stepper::NextSeries;
+use crate::zero::{DRIFT, LEFT};
+use carom_jet::dense::{Factored, largest};
+use carom_jet::relative;
 
 /// Below this one Newton step leaves nothing but rounding.
 pub(crate) const SMALL: f64 = 1e-9;
@@ -39,6 +41,65 @@ impl LargestTerms {
             list.clear();
         }
     }
+
+    /// The rows and these walls, and the largest their terms have been.
+    fn position_residuals(&self, frame: &Frame, closed: &[usize]) -> Vec<Residual> {
+        let rows = frame.row_position().iter().zip(&self.row_position);
+        let walls = closed.iter().map(|&w| (frame.gap(w), self.gap[w]));
+        rows.map(|(&c, &s)| (c, s)).chain(walls).map(|(value, size)| Residual { value, size }).collect()
+    }
+
+    /// The same of their rates.
+    fn rate_residuals(&self, frame: &Frame, closed: &[usize]) -> Vec<Residual> {
+        let rows = frame.row_rate().iter().zip(&self.row_rate);
+        let walls = closed.iter().map(|&w| (frame.gap_rate(w), self.gap_rate[w]));
+        rows.map(|(&c, &s)| (c, s)).chain(walls).map(|(value, size)| Residual { value, size }).collect()
+    }
+
+    /// Largest residual of rows, these walls and conditions, positions and rates, relative to its largest term.
+    fn drift(&self, frame: &Frame, closed: &[usize]) -> f64 {
+        let positions = self.position_residuals(frame, closed);
+        let all = positions.into_iter().chain(self.rate_residuals(frame, closed));
+        let rows = all.map(|r| r.relative()).fold(0.0, f64::max);
+        let conditions = frame.conditions().iter().zip(&self.condition);
+        conditions.map(|(g, s)| relative(*g, *s)).fold(rows, f64::max)
+    }
+
+    /// Terms of rows and gaps vanish now and then (at a turning point all rates do); residuals are compared with the
+    /// largest they have been. Follows what every step monitors of them, at this frame.
+    pub fn note(&mut self, frame: &Frame, walls: usize) {
+        let raise = |kept: &mut Vec<f64>, count: usize, now: &dyn Fn(usize) -> f64| {
+            kept.resize(count, 0.0);
+            kept.iter_mut().enumerate().for_each(|(i, k)| *k = k.max(now(i)));
+        };
+        let (rows, conditions) = (frame.layout.rows, frame.layout.conditions);
+        raise(&mut self.row_position, rows, &|r| frame.row_position_size()[r]);
+        raise(&mut self.row_rate, rows, &|r| frame.row_rate_size()[r]);
+        raise(&mut self.row_norm, rows, &|r| frame.row_norm()[r]);
+        raise(&mut self.condition, conditions, &|c| frame.condition_sizes()[c]);
+        raise(&mut self.gap, walls, &|w| frame.gap_size(w));
+        raise(&mut self.gap_rate, walls, &|w| frame.gap_rate_size(w));
+    }
+
+    /// The scales where the motion began count as well; `energy` is what a wall's gap and gap rate owe to the energy.
+    fn note_scales(&mut self, frame: &Frame, energy: &[[f64; 2]]) {
+        let [gap, rate] = [0, 1].map(|i| move |w: usize| energy.get(w).map_or(0.0, |reach| reach[i]));
+        let raise = |kept: &mut [f64], scale: &dyn Fn(usize) -> f64| {
+            kept.iter_mut().enumerate().for_each(|(i, k)| *k = k.max(scale(i)));
+        };
+        raise(&mut self.row_position, &|r| frame.row_position_scale(r));
+        raise(&mut self.row_rate, &|r| frame.row_rate_scale(r));
+        raise(&mut self.condition, &|c| frame.condition_scale(c));
+        raise(&mut self.gap, &|w| frame.gap_scale(w).max(gap(w)));
+        raise(&mut self.gap_rate, &|w| frame.gap_rate_scale(w).max(rate(w)));
+    }
+
+    /// The sizes that lanes follow, in the order of [`Run::monitors`]; none without rows.
+    pub fn followed_by_lanes(&mut self) -> impl Iterator<Item = &mut f64> {
+        let follow = if self.row_position.is_empty() { 0 } else { usize::MAX };
+        let rows = self.row_position.iter_mut().chain(&mut self.row_rate);
+        rows.chain(&mut self.gap).chain(&mut self.row_norm).take(follow)
+    }
 }
 
 /// A residual and its size.
@@ -54,70 +115,25 @@ impl Residual {
 }
 
 impl Run<'_> {
-    fn closed_walls(&self) -> Vec<usize> {
-        (0..self.contact.walls.len())
-            .filter(|&w| self.contact.walls[w].closed && self.contact.held != Some(w))
-            .collect()
-    }
-
-    fn position_residuals(&self, closed: &[usize]) -> Vec<Residual> {
-        let largest = &self.audit.largest_terms;
-        let rows = self.frame.row_position().iter().zip(&largest.row_position);
-        let walls = closed.iter().map(|&w| (self.frame.gap(w), largest.gap[w]));
-        rows.map(|(&c, &s)| (c, s)).chain(walls).map(|(value, size)| Residual { value, size }).collect()
-    }
-
-    fn rate_residuals(&self, closed: &[usize]) -> Vec<Residual> {
-        let largest = &self.audit.largest_terms;
-        let rows = self.frame.row_rate().iter().zip(&largest.row_rate);
-        let walls = closed.iter().map(|&w| (self.frame.gap_rate(w), largest.gap_rate[w]));
-        rows.map(|(&c, &s)| (c, s)).chain(walls).map(|(value, size)| Residual { value, size }).collect()
-    }
-
-    /// Terms of rows and gaps vanish now and then (at a turning point all rates do); residuals are compared with the
-    /// largest they have been, and with the scale where the motion began.
+    /// Follows the terms of rows and gaps, and their scales where the motion begins.
     pub fn note_scales(&mut self) {
         self.note_largest_terms();
-        let (frame, kept, energy) = (&self.frame, &mut self.audit.largest_terms, &self.contact.energy_reach);
-        let [gap, rate] = [0, 1].map(|i| move |w: usize| energy.get(w).map_or(0.0, |reach| reach[i]));
-        let raise = |kept: &mut [f64], scale: &dyn Fn(usize) -> f64| {
-            kept.iter_mut().enumerate().for_each(|(i, k)| *k = k.max(scale(i)));
-        };
-        raise(&mut kept.row_position, &|r| frame.row_position_scale(r));
-        raise(&mut kept.row_rate, &|r| frame.row_rate_scale(r));
-        raise(&mut kept.condition, &|c| frame.condition_scale(c));
-        raise(&mut kept.gap, &|w| frame.gap_scale(w).max(gap(w)));
-        raise(&mut kept.gap_rate, &|w| frame.gap_rate_scale(w).max(rate(w)));
+        self.audit.largest_terms.note_scales(&self.frame, &self.contact.energy_reach);
     }
 
-    /// What every step notes of them, at the present frame.
+    /// Follows what every step monitors of them, at the present frame.
     pub fn note_largest_terms(&mut self) {
-        let raise = |kept: &mut Vec<f64>, count: usize, now: &dyn Fn(usize) -> f64| {
-            kept.resize(count, 0.0);
-            kept.iter_mut().enumerate().for_each(|(i, k)| *k = k.max(now(i)));
-        };
-        let (frame, kept) = (&self.frame, &mut self.audit.largest_terms);
-        let (rows, conditions) = (frame.layout.rows, frame.layout.conditions);
-        raise(&mut kept.row_position, rows, &|r| frame.row_position_size()[r]);
-        raise(&mut kept.row_rate, rows, &|r| frame.row_rate_size()[r]);
-        raise(&mut kept.row_norm, rows, &|r| frame.row_norm()[r]);
-        raise(&mut kept.condition, conditions, &|c| frame.condition_sizes()[c]);
-        raise(&mut kept.gap, self.contact.walls.len(), &|w| frame.gap_size(w));
-        raise(&mut kept.gap_rate, self.contact.walls.len(), &|w| frame.gap_rate_size(w));
+        self.audit.largest_terms.note(&self.frame, self.contact.walls.len());
     }
 
-    /// Largest residual of rows (and closed walls), positions and rates, relative to its largest term.
+    /// The largest residual at the present frame, relative to its largest term.
     pub fn drift(&self) -> f64 {
-        let closed = self.closed_walls();
-        let all = self.position_residuals(&closed).into_iter().chain(self.rate_residuals(&closed));
-        let rows = all.map(|r| r.relative()).fold(0.0, f64::max);
-        let conditions = self.frame.conditions().iter().zip(&self.audit.largest_terms.condition);
-        conditions.map(|(g, s)| relative(*g, *s)).fold(rows, f64::max)
+        self.audit.largest_terms.drift(&self.frame, &self.contact.closed_as_rows())
     }
 
     /// Is there anything that can drift?
     pub fn is_constrained(&self) -> bool {
-        self.frame.layout.rows > 0 || self.frame.layout.conditions > 0 || !self.key.closed.is_empty()
+        self.frame.layout.rows > 0 || self.frame.layout.conditions > 0 || !self.leg.key.closed.is_empty()
     }
 
     /// Keeps the drift at round-off, at the present frame. True if the state changed.
@@ -137,7 +153,7 @@ impl Run<'_> {
             return Ok(false);
         }
         // A step that misses the rows by far more than it may is no step to bring back: another branch may be nearer.
-        if self.stepping_by_series() && drift > LEFT.max(100.0 * self.taylor.tolerance) {
+        if self.stepping_by_series() && drift > LEFT.max(100.0 * self.stepper.taylor.tolerance) {
             return Err(Halt::new(
                 StopReason::Singular,
                 format!("the motion left the constraint rows, by {drift:.1e} of their terms"),
@@ -154,30 +170,31 @@ impl Run<'_> {
     }
 
     /// One Newton step for positions, then one for rates, with the factors of the equations of motion: their matrix is the
-    /// same, and in large systems it is sparse. Needs noted residuals at the present state; false (and the state as it was)
+    /// same, and in large systems it is sparse. Needs monitored residuals at the present state; false (and the state as it was)
     /// when this leg's matrix is another one.
     pub fn project_by_flow(&mut self) -> bool {
         let (n, m) = (self.size(), self.frame.layout.rows);
-        let plain = self.key.closed.is_empty() && self.key.sliding.is_empty() && self.key.rows.len() == m;
+        let plain =
+            self.leg.key.closed.is_empty() && self.leg.key.sliding.is_empty() && self.leg.key.rows.len() == m;
         if !plain || self.is_degenerate() || self.is_hamiltonian() || !self.stepping_by_series() {
             return false;
         }
-        if self.series == Series::Given && !self.try_evaluate() {
+        if self.stepper.series == NextSeries::Given && !self.leg.evaluate(&self.now, self.stepper.unit) {
             return false;
         }
-        let before = self.state.clone();
+        let before = self.now.state.clone();
         for (rates, first) in [(false, 0), (true, n)] {
-            let at = self.noted_residuals(rates);
-            let flow = self.spaces.flow_mut();
+            let at = self.monitored_residuals(rates);
+            let flow = self.leg.flow_mut();
             let mut right = vec![0.0; n + m];
             for (r, x) in right[n..].iter_mut().enumerate() {
                 *x = -flow.monitored(at + r);
             }
             flow.solve(0, &mut right);
             let solved = right[..n].iter().all(|x| x.is_finite());
-            self.state[first..first + n].iter_mut().zip(&right).for_each(|(x, d)| *x += d);
-            if !solved || !(rates || self.try_evaluate()) {
-                self.state = before;
+            self.now.state[first..first + n].iter_mut().zip(&right).for_each(|(x, d)| *x += d);
+            if !solved || !(rates || self.leg.evaluate(&self.now, self.stepper.unit)) {
+                self.now.state = before;
                 return false;
             }
         }
@@ -189,22 +206,22 @@ impl Run<'_> {
         if self.is_degenerate() {
             return self.project_conditions();
         }
-        let closed = self.closed_walls();
+        let closed = self.contact.closed_as_rows();
         let n = self.size();
         let mut best = f64::INFINITY;
         for _ in 0..MOST_STEPS {
-            let residuals = self.position_residuals(&closed);
+            let residuals = self.audit.largest_terms.position_residuals(&self.frame, &closed);
             let worst = residuals.iter().map(Residual::relative).fold(0.0, f64::max);
             if worst <= f64::EPSILON || worst >= best {
                 break;
             }
             best = worst;
             let target: Vec<f64> = residuals.iter().map(|r| -r.value).collect();
-            let (shift, _) = self.stacked_metric(&closed).solve(&vec![0.0; n], &target);
+            let (shift, _) = self.frame.stacked_kkt(&closed).solve(&vec![0.0; n], &target);
             if !shift.iter().all(|x| x.is_finite()) {
                 break;
             }
-            self.state[..n].iter_mut().zip(&shift).for_each(|(q, d)| *q += d);
+            self.now.state[..n].iter_mut().zip(&shift).for_each(|(q, d)| *q += d);
             self.evaluate_frame();
         }
         self.project_rates(&closed);
@@ -216,15 +233,15 @@ impl Run<'_> {
         let n = self.size();
         let mut best = f64::INFINITY;
         for _ in 0..MOST_STEPS {
-            let residuals = self.rate_residuals(closed);
+            let residuals = self.audit.largest_terms.rate_residuals(&self.frame, closed);
             let worst = residuals.iter().map(Residual::relative).fold(0.0, f64::max);
             if worst <= f64::EPSILON || worst >= best {
                 return;
             }
             best = worst;
             let target: Vec<f64> = residuals.iter().map(|r| -r.value).collect();
-            let rows = self.stacked_rows(closed);
-            let (jump, y) = self.stacked_metric(closed).solve(&vec![0.0; n], &target);
+            let rows = self.frame.stacked_rows(closed);
+            let (jump, y) = self.frame.stacked_kkt(closed).solve(&vec![0.0; n], &target);
             let momentum: Vec<f64> = rows.transposed_times(&y).iter().map(|x| -x).collect();
             if !jump.iter().chain(&momentum).all(|x| x.is_finite()) {
                 return;
@@ -234,29 +251,10 @@ impl Run<'_> {
         }
     }
 
-    fn stacked_rows(&self, closed: &[usize]) -> Matrix {
-        let (n, m) = (self.frame.layout.n, self.frame.layout.rows);
-        let mut all = Matrix::zeros(m + closed.len(), n);
-        all.entries[..m * n].copy_from_slice(&self.frame.rows().entries);
-        for (i, &w) in closed.iter().enumerate() {
-            all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.frame.normal(w));
-        }
-        all
-    }
-
-    fn stacked_metric(&self, closed: &[usize]) -> KktFactor {
-        let (mass, rows) = (self.frame.mass(), self.stacked_rows(closed));
-        if self.frame.layout.inverse {
-            KktFactor::of_inverse(&mass, &rows)
-        } else {
-            KktFactor::new(&mass, &rows)
-        }
-    }
-
     /// Degenerate models: all conditions at once, smallest change of (q, v), each as a part of its own scale.
     fn project_conditions(&mut self) -> f64 {
         let n = self.size();
-        let scale = self.state_scales();
+        let scale = self.frame.state_scales();
         let mut best = f64::INFINITY;
         for _ in 0..MOST_STEPS {
             let worst = self.drift();
@@ -272,22 +270,10 @@ impl Run<'_> {
                 break;
             }
             let shifts = shift.iter().zip(&scale).map(|(d, s)| d * s);
-            self.state[..2 * n].iter_mut().zip(shifts).for_each(|(x, d)| *x += d);
+            self.now.state[..2 * n].iter_mut().zip(shifts).for_each(|(x, d)| *x += d);
             self.evaluate_frame();
         }
         self.drift()
-    }
-
-    /// The scale of every component of (q, v); one without any has that of its largest companion.
-    fn state_scales(&self) -> Vec<f64> {
-        let n = self.size();
-        let half = |first: usize| {
-            let own: Vec<f64> = (first..first + n).map(|j| self.frame.state_scale(j)).collect();
-            let most = largest(&own);
-            let least = if most > 0.0 { most } else { 1.0 };
-            own.into_iter().map(move |s| if s > 0.0 { s } else { least }).collect::<Vec<f64>>()
-        };
-        [half(0), half(n)].concat()
     }
 
     /// After an impact on a degenerate model the velocities that the conditions determine follow.
@@ -295,7 +281,7 @@ impl Run<'_> {
         if self.is_degenerate() {
             self.evaluate_frame();
             let massless: Vec<Vec<f64>> =
-                self.frame.metric().massless_directions().iter().map(|z| z.to_vec()).collect();
+                self.frame.kkt().massless_directions().iter().map(|z| z.to_vec()).collect();
             self.follow_conditions(&massless);
         }
     }

@@ -25,11 +25,13 @@
 //!
 //! Promise: a motion goes on along the branch it was on, or it stops and says where and which rows.
 
+use crate::leg::ActiveLeg;
 use crate::motion::StopReason;
 use crate::program::LegKey;
-use crate::run::{Halt, Run, Series};
+use crate::run::{Halt, Run};
+use crate::stepper::NextSeries;
 use crate::zero::{AMBIGUOUS, POLE};
-use carom_jet::dense::Matrix;
+use carom_jet::dense::{Matrix, Pivoting};
 use carom_jet::{Flow, Time, powers, weak};
 
 /// A firmness or squared normal below this part of the greatest it had is looked into.
@@ -69,7 +71,7 @@ pub(crate) struct RankWatch {
     /// What is left of it after an event within.
     rest: Option<f64>,
     /// Events are recorded within a step that goes on.
-    pub riding: bool,
+    pub within_step: bool,
 }
 
 impl RankWatch {
@@ -81,6 +83,30 @@ impl RankWatch {
     /// A step was taken elsewhere, and nothing was weak at its ends.
     pub fn pass(&mut self) {
         (self.passage, self.failed) = (None, 0);
+    }
+
+    /// Follows the greatest firmness, where values were evaluated.
+    pub fn note_firmness(&mut self, leg: &ActiveLeg) {
+        self.firmest = self.firmest.max(leg.flow().firmness());
+    }
+
+    /// An event without consequences within a step across: the series go on from there, the rest of the step is taken.
+    pub fn go_on_within_step(&mut self, leg: &mut ActiveLeg, step: f64, h: f64) {
+        let Some(passage) = &mut self.passage else { return };
+        passage.at -= step;
+        self.rest = Some(h - step);
+        self.within_step = true;
+        leg.flow_mut().recentre(step);
+    }
+
+    /// The parameters have changed.
+    pub fn forget_probe(&mut self) {
+        self.probe = None;
+    }
+
+    /// What is left of a step across after an event in it.
+    pub fn rest_of_passage(&mut self) -> Option<f64> {
+        self.rest.take()
     }
 }
 
@@ -109,82 +135,47 @@ struct Strength {
 }
 
 impl Measure {
-    /// Complete pivoting on the scaled rows.
+    /// Complete pivoting on the scaled rows, up to the last pivot that should be there.
     fn of(&self, a: &Matrix) -> Strength {
-        let (m, n) = (a.rows, a.columns);
-        let mut b = a.clone();
-        for i in 0..m {
-            for j in 0..n {
-                b[(i, j)] *= self.rows[i] * self.columns[j];
+        let mut scaled = a.clone();
+        for i in 0..a.rows {
+            for j in 0..a.columns {
+                scaled[(i, j)] *= self.rows[i] * self.columns[j];
             }
         }
-        let mut sums = Matrix::zeros(m, m);
-        (0..m).for_each(|i| sums[(i, i)] = 1.0);
-        let (mut rows, mut columns): (Vec<usize>, Vec<usize>) = ((0..m).collect(), (0..n).collect());
-        let mut least = 1.0;
-        for k in 0..self.rank.min(m).min(n) {
-            let (mut p, mut q, mut best) = (k, k, -1.0);
-            for i in k..m {
-                for j in k..n {
-                    let x = b[(rows[i], columns[j])].abs();
-                    if x > best {
-                        (p, q, best) = (i, j, x);
-                    }
-                }
-            }
-            rows.swap(k, p);
-            columns.swap(k, q);
-            least = best;
-            // What is not a number was never the best.
-            if best <= 0.0 || k + 1 == self.rank {
-                let combination = sums.row(rows[k]).to_vec();
-                return Strength { least: best.max(0.0), combination };
-            }
-            let (pivot_row, pivot_column) = (rows[k], columns[k]);
-            for &i in &rows[k + 1..] {
-                let l = b[(i, pivot_column)] / b[(pivot_row, pivot_column)];
-                if l != 0.0 {
-                    for &j in &columns[k..] {
-                        let x = b[(pivot_row, j)];
-                        b[(i, j)] -= l * x;
-                    }
-                    for j in 0..m {
-                        let x = sums[(pivot_row, j)];
-                        sums[(i, j)] -= l * x;
-                    }
-                }
-            }
+        let found = Pivoting::of(scaled, |step, _, _| step + 1 < self.rank);
+        match found.refused {
+            Some((row, least)) => Strength { least, combination: found.combination(row) },
+            // Fewer rows or columns than there should be pivots.
+            None => Strength {
+                least: found.rank.checked_sub(1).map_or(1.0, |k| found.lu[(k, k)].abs()),
+                combination: vec![0.0; a.rows],
+            },
         }
-        Strength { least, combination: vec![0.0; m] }
     }
 }
 
 impl Run<'_> {
     /// A workspace for the present leg beside the one in use.
     fn probe(&mut self) -> Option<&mut Flow> {
-        if self.rank.probe.as_ref().is_none_or(|(key, _)| *key != self.key) {
-            let mut flow = self.program.workspace(&self.key, self.taylor.order).ok()?;
-            flow.set_parameters(&self.leg_parameters());
-            self.rank.probe = Some((self.key.clone(), flow));
+        if self.rank.probe.as_ref().is_none_or(|(key, _)| *key != self.leg.key) {
+            let mut flow = self.program.workspace(&self.leg.key, self.stepper.taylor.order).ok()?;
+            flow.set_parameters(&self.leg.own_parameters(self.program));
+            self.rank.probe = Some((self.leg.key.clone(), flow));
         }
         self.rank.probe.as_mut().map(|(_, flow)| flow)
     }
 
-    /// The parameters have changed.
-    pub fn forget_probe(&mut self) {
-        self.rank.probe = None;
-    }
-
     /// Can the rows of this leg lose their rank?
     fn has_rank_to_lose(&self) -> bool {
-        !self.key.rows.is_empty()
+        !self.leg.key.rows.is_empty()
             && !self.is_degenerate()
-            && self.key.sliding.is_empty()
+            && self.leg.key.sliding.is_empty()
             && self.contact.held.is_none()
     }
 
     fn normals_weak(&self, flow: &Flow) -> bool {
-        let (first, kept) = (self.noted_norms(), &self.audit.largest_terms.row_norm);
+        let (first, kept) = (self.monitored_norms(), &self.audit.largest_terms.row_norm);
         kept.iter().enumerate().any(|(r, greatest)| flow.monitored(first + r) <= WEAK * greatest)
     }
 
@@ -201,25 +192,15 @@ impl Run<'_> {
         self.rank.probe.as_ref().is_some_and(|(_, flow)| self.normals_weak(flow))
     }
 
-    /// Follows the greatest firmness, where values were evaluated.
-    pub fn note_firmness(&mut self) {
-        self.rank.firmest = self.rank.firmest.max(self.flow().firmness());
-    }
-
     /// Is little left of the rows' independence where the series start?
     fn weak_here(&mut self) -> bool {
         // Series made elsewhere were looked at there.
-        if self.series == Series::Given {
+        if self.stepper.series == NextSeries::Given {
             return false;
         }
-        self.note_firmness();
-        let firmness = self.flow().firmness();
-        weak(WEAK, firmness, self.rank.firmest) || self.normals_weak(self.flow())
-    }
-
-    /// What is left of a step across after an event in it.
-    pub fn rest_of_passage(&mut self) -> Option<f64> {
-        self.rank.rest.take()
+        self.rank.note_firmness(&self.leg);
+        let firmness = self.leg.flow().firmness();
+        weak(WEAK, firmness, self.rank.firmest) || self.normals_weak(self.leg.flow())
     }
 
     /// The length of the next step, given what the series allow: as it is, up to a good distance from t*, or across.
@@ -230,15 +211,15 @@ impl Run<'_> {
         }
         let here = self.weak_here();
         if !here {
-            let mut end = std::mem::take(&mut self.next_state);
-            end.resize(self.state.len(), 0.0);
+            let mut end = std::mem::take(&mut self.now.next_state);
+            end.resize(self.now.state.len(), 0.0);
             // Where the step will end, to the bit.
-            powers(h, &mut self.powers);
-            self.flow().pair_with(&self.powers, &mut end, &mut vec![0.0; self.state.len()]);
-            let last = h == self.in_units(self.until.minus(self.time));
-            let time = if last { self.until } else { self.time.plus(h * self.unit) };
+            powers(h, &mut self.stepper.powers);
+            self.leg.flow().pair_with(&self.stepper.powers, &mut end, &mut vec![0.0; self.now.state.len()]);
+            let last = h == self.stepper.in_units(self.stepper.until.minus(self.now.time));
+            let time = if last { self.stepper.until } else { self.now.time.plus(h * self.stepper.unit) };
             let there = self.weak_at(time, &end);
-            self.next_state = end;
+            self.now.next_state = end;
             if !there {
                 self.rank.failed = 0;
                 return Ok(h);
@@ -251,7 +232,7 @@ impl Run<'_> {
 
     fn around_rank_loss(&mut self, h: f64, most: f64) -> Result<f64, Halt> {
         let window = AHEAD * h;
-        let measure = self.measure(self.key.rows.len() + self.key.closed.len());
+        let measure = self.measure(self.leg.key.rows.len() + self.leg.key.closed.len());
         let here = self.strength_at(&measure, 0.0).least;
         if here * here <= AMBIGUOUS {
             return Err(self.rank_lost(&measure, 0.0));
@@ -265,7 +246,7 @@ impl Run<'_> {
             // Too far: the next step shall go across.
             return Ok((at - smooth / ACROSS).min(h).max(h / 8.0));
         }
-        let length = self.flow().cut((ACROSS * at).min(smooth).min(most), &self.extent);
+        let length = self.leg.flow().cut((ACROSS * at).min(smooth).min(most), &self.stepper.extent);
         if length < JUST_ACROSS * at {
             // Something else ends the step before.
             self.rank.passage = Some(Passage { at, measure });
@@ -287,18 +268,12 @@ impl Run<'_> {
 
     /// The rows of the leg at (t₀ + s): constraint rows, then closed walls.
     fn normals_at(&mut self, s: f64) -> Matrix {
-        let mut state = self.state.clone();
+        let mut state = self.now.state.clone();
         if s > 0.0 {
-            self.state_within(s, &mut state);
+            self.leg.state_within(s, &mut state);
         }
-        self.frame.at(self.time.plus(s * self.unit), &state);
-        let (n, m, closed) = (self.size(), self.frame.layout.rows, self.key.closed.len());
-        let mut all = Matrix::zeros(m + closed, n);
-        all.entries[..m * n].copy_from_slice(&self.frame.rows().entries);
-        for (i, &w) in self.key.closed.iter().enumerate() {
-            all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.frame.normal(w));
-        }
-        all
+        self.frame.at(self.now.time.plus(s * self.stepper.unit), &state);
+        self.frame.stacked_rows(&self.leg.key.closed)
     }
 
     /// Factors from the inertia of the coordinates and from the largest normals so far.
@@ -372,7 +347,7 @@ impl Run<'_> {
 
     /// The step that q itself allows, from orders at which rounding that grows towards t* cannot be seen yet.
     fn smooth_step(&self, h: f64) -> f64 {
-        let flow = self.flow();
+        let flow = self.leg.flow();
         let half = flow.order() / 2;
         let mut step = h;
         for _ in 0..4 {
@@ -387,7 +362,7 @@ impl Run<'_> {
                     }
                 }
             }
-            let next = radius * self.taylor.factor;
+            let next = radius * self.stepper.taylor.factor;
             if !next.is_finite() || next <= h {
                 return h;
             }
@@ -402,12 +377,12 @@ impl Run<'_> {
     /// be, then.
     fn start_clean(&mut self) -> Result<(), Halt> {
         self.evaluate_frame();
-        if self.series == Series::Fresh || self.drift() <= f64::EPSILON {
+        if self.stepper.series == NextSeries::Fresh || self.drift() <= f64::EPSILON {
             return Ok(());
         }
-        let before = self.state.clone();
+        let before = self.now.state.clone();
         let _ = self.project();
-        if self.state != before {
+        if self.now.state != before {
             self.jet_again()?;
         }
         Ok(())
@@ -415,26 +390,26 @@ impl Run<'_> {
 
     /// Does the step across end where rows, rates and energy hold, with no other branch near, and lead back?
     fn goes_across(&mut self, measure: &Measure, at: f64, length: f64, here: f64) -> bool {
-        let order = self.taylor.order as i32;
-        let truncation = self.taylor.factor.powi(order + 1);
+        let order = self.stepper.taylor.order as i32;
+        let truncation = self.stepper.taylor.factor.powi(order + 1);
         let noise = UNITS * (f64::EPSILON / here * (length / at).powi(order) + truncation);
-        let (start, time) = (self.state.clone(), self.time);
+        let (start, time) = (self.now.state.clone(), self.now.time);
         self.evaluate_frame();
         let before = self.frame.energy() - self.work();
         let mut end = start.clone();
-        self.state_within(length, &mut end);
+        self.leg.state_within(length, &mut end);
         if end.iter().any(|x| !x.is_finite()) {
             return false;
         }
         let there = self.strength_at(measure, length).least;
-        (self.state, self.time) = (end, time.plus(length * self.unit));
+        (self.now.state, self.now.time) = (end, time.plus(length * self.stepper.unit));
         self.evaluate_frame();
         let balance = (self.frame.energy() - self.work() - before).abs();
         let held = self.drift() <= noise
             && balance <= noise * self.audit.energy_scale.max(self.frame.energy_scale());
         let good =
             held && self.steady(measure, there) && self.leads_back(&start, at, length, noise * here / there);
-        (self.state, self.time) = (start, time);
+        (self.now.state, self.now.time) = (start, time);
         if good {
             self.rank.cost = self.rank.cost.max(noise);
         }
@@ -458,7 +433,7 @@ impl Run<'_> {
     /// The series around the present state, continued back across t*, against the one it came from.
     fn leads_back(&mut self, start: &[f64], at: f64, length: f64, noise: f64) -> bool {
         let back = (ACROSS * (length - at)).min(length);
-        let (time, state, unit) = (self.time, self.state.clone(), self.unit);
+        let (time, state, unit) = (self.now.time, self.now.state.clone(), self.stepper.unit);
         let mut there = vec![0.0; state.len()];
         let Some(flow) = self.probe() else { return false };
         flow.set_unit(unit);
@@ -467,8 +442,8 @@ impl Run<'_> {
         }
         flow.state_at(-back, &mut there);
         let mut known = start.to_vec();
-        self.state_within(length - back, &mut known);
-        let flow = self.flow();
+        self.leg.state_within(length - back, &mut known);
+        let flow = self.leg.flow();
         (0..2 * self.size()).all(|i| {
             let size: f64 =
                 (0..=flow.order()).rev().fold(0.0, |sum, k| sum * length + flow.coefficient(i, k).abs());
@@ -481,14 +456,14 @@ impl Run<'_> {
     /// The end of a motion whose rows lose their rank s after the present state.
     fn rank_lost(&mut self, measure: &Measure, s: f64) -> Halt {
         let strength = self.strength_at(measure, s);
-        let time = self.time.plus(s * self.unit).value();
+        let time = self.now.time.plus(s * self.stepper.unit).value();
         self.evaluate_frame();
         self.rank_halt(&strength.combination, time)
     }
 
     /// The same at the present frame: fewer rows are independent than there were.
     pub fn rank_lost_here(&mut self) -> Halt {
-        let measure = self.measure(self.key.rows.len() + self.key.closed.len());
+        let measure = self.measure(self.leg.key.rows.len() + self.leg.key.closed.len());
         self.rank_lost(&measure, 0.0)
     }
 
@@ -497,7 +472,7 @@ impl Run<'_> {
         let m = &self.program.mechanics;
         let name = |i: usize| match i.checked_sub(m.rows.len()) {
             None => format!("`{}`", m.rows[i].name),
-            Some(w) => format!("`{}`", self.wall_name(self.key.closed[w])),
+            Some(w) => format!("`{}`", self.wall_name(self.leg.key.closed[w])),
         };
         let names: Vec<String> =
             (0..combination.len()).filter(|&i| combination[i].abs() > NAMED * largest).map(name).collect();
@@ -517,7 +492,7 @@ impl Run<'_> {
     /// Rows that were left out at the start because others imply them there must be implied by them ever after; if not, the
     /// start is an instant at which they lose their rank.
     pub fn check_rank_at_start(&mut self) -> Result<(), Halt> {
-        if self.is_degenerate() || self.key.rows.len() >= self.frame.layout.rows {
+        if self.is_degenerate() || self.leg.key.rows.len() >= self.frame.layout.rows {
             return Ok(());
         }
         let m = &self.program.mechanics;
@@ -528,10 +503,10 @@ impl Run<'_> {
         if let Some(r) = without {
             let mut combination = vec![0.0; m.rows.len()];
             combination[r] = 1.0;
-            return Err(self.rank_halt(&combination, self.time.value()));
+            return Err(self.rank_halt(&combination, self.now.time.value()));
         }
         let h = self.natural_step();
-        let measure = self.measure(self.key.rows.len() + self.key.closed.len() + 1);
+        let measure = self.measure(self.leg.key.rows.len() + self.leg.key.closed.len() + 1);
         let grown =
             (1..=4).map(|k| self.strength_at(&measure, h * f64::from(k) / 4.0).least).fold(0.0, f64::max);
         let lost = if grown * grown > AMBIGUOUS { Some(self.rank_lost(&measure, 0.0)) } else { None };
@@ -541,26 +516,17 @@ impl Run<'_> {
 
     // ---- within a step across ----------------------------------------------------------------------------
 
-    /// An event without consequences within a step across: the series go on from there, the rest of the step is taken.
-    pub fn ride_on(&mut self, step: f64, h: f64) {
-        let Some(passage) = &mut self.rank.passage else { return };
-        passage.at -= step;
-        self.rank.rest = Some(h - step);
-        self.rank.riding = true;
-        self.spaces.flow_mut().recentre(step);
-    }
-
     /// May something be decided at the present state, which is the end of a part of a step across?
     pub fn stop_at_rank_loss(&mut self) -> Result<(), Halt> {
         let Some(passage) = self.rank.passage.take() else { return Ok(()) };
         let normals = {
-            let (state, time) = (self.state.clone(), self.time);
+            let (state, time) = (self.now.state.clone(), self.now.time);
             self.frame.at(time, &state);
             self.normals_at(0.0)
         };
         let strength = passage.measure.of(&normals);
         if strength.least * strength.least <= AMBIGUOUS {
-            return Err(self.rank_halt(&strength.combination, self.time.value()));
+            return Err(self.rank_halt(&strength.combination, self.now.time.value()));
         }
         Ok(())
     }
@@ -568,8 +534,8 @@ impl Run<'_> {
     /// Within a step across: ẋ at s into it, and whether multipliers have a pole too near. Needs a frame at that place.
     pub fn across_at(&self, s: f64) -> Option<(Vec<f64>, bool)> {
         let passage = self.rank.passage.as_ref()?;
-        let flow = self.flow();
-        Some(self.across(passage, s, flow.order(), self.unit, |i, k| flow.coefficient(i, k)))
+        let flow = self.leg.flow();
+        Some(self.across(passage, s, flow.order(), self.stepper.unit, |i, k| flow.coefficient(i, k)))
     }
 
     /// The same for a step across with these coefficients of the state.
@@ -586,9 +552,9 @@ impl Run<'_> {
             |i: usize| (1..=order).rev().fold(0.0, |sum, k| sum * s + k as f64 * coefficient(i, k)) / unit;
         let rates = (n..2 * n).map(slope).collect();
         let m = self.frame.layout.rows;
-        let mut all = Matrix::zeros(m + self.key.closed.len(), n);
+        let mut all = Matrix::zeros(m + self.leg.key.closed.len(), n);
         all.entries[..m * n].copy_from_slice(&self.frame.rows().entries);
-        for (i, &w) in self.key.closed.iter().enumerate() {
+        for (i, &w) in self.leg.key.closed.iter().enumerate() {
             all.entries[(m + i) * n..(m + i + 1) * n].copy_from_slice(self.frame.normal(w));
         }
         (rates, passage.measure.of(&all).least <= POLE)

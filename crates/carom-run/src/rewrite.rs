@@ -1,6 +1,6 @@
 //! One place that knows every expression of derived mechanics a program uses.
 
-use crate::input::Curve;
+use crate::input::Spline;
 use crate::switching::{Surface, split};
 use carom_expr::{Expr, Rational};
 use carom_mech::mechanics::{Dynamics, LagrangianDynamics, Mechanics};
@@ -74,7 +74,7 @@ pub(crate) fn rewrite(m: &mut Mechanics, replacements: &[(Expr, Expr)]) {
 }
 
 /// Replaces every table input by its cubic; returns the five parameters per input.
-pub(crate) fn insert_curves(m: &mut Mechanics) -> (Vec<Expr>, Vec<Curve>) {
+pub(crate) fn insert_curves(m: &mut Mechanics) -> (Vec<Expr>, Vec<Spline>) {
     let inputs = m.model.inputs.clone();
     let (mut parameters, mut curves, mut replacements) = (Vec::new(), Vec::new(), Vec::new());
     for input in &inputs {
@@ -95,7 +95,7 @@ pub(crate) fn insert_curves(m: &mut Mechanics) -> (Vec<Expr>, Vec<Curve>) {
             replacements.push((symbol, value));
         }
         parameters.extend([knot, c0, c1, c2, c3]);
-        curves.push(Curve::through(&input.times, &input.values, input.interpolate));
+        curves.push(Spline::through(&input.times, &input.values, input.interpolate));
     }
     if !replacements.is_empty() {
         rewrite(m, &replacements);

@@ -11,7 +11,7 @@
 
 use crate::law::{LawFailure, Touching};
 use crate::lcp::{Complementarity, independent_subset};
-use crate::several::Rates;
+use crate::several::GapRates;
 use crate::zero::{DEPENDENT, SOLVED};
 use carom_jet::dense::{Matrix, dot};
 
@@ -25,7 +25,7 @@ impl Touching {
     /// When walls close on each other.
     pub fn stop_where_no_room(
         &self,
-        rates: &mut Rates,
+        rates: &mut GapRates,
         impulses: &mut [f64],
         resting: &mut [bool],
     ) -> Result<Vec<usize>, LawFailure> {
@@ -72,7 +72,7 @@ impl Touching {
     ///
     /// # Errors
     /// When walls close on each other.
-    pub fn without_room(&self, rates: &Rates) -> Result<Vec<usize>, LawFailure> {
+    pub fn without_room(&self, rates: &GapRates) -> Result<Vec<usize>, LawFailure> {
         let k = rates.now.len();
         let able: Vec<usize> = (0..k).filter(|&i| self.enforceable(i)).collect();
         if independent_subset(&self.delassus, &able).len() == able.len() {
@@ -141,14 +141,14 @@ mod tests {
         KktFactor::new(&mass, &Matrix::zeros(0, n))
     }
 
-    fn rates_of(normals: &[Vec<f64>], v: &[f64]) -> Rates {
-        Rates { now: normals.iter().map(|n| dot(n, v)).collect(), scale: vec![1.0; normals.len()] }
+    fn rates_of(normals: &[Vec<f64>], v: &[f64]) -> GapRates {
+        GapRates { now: normals.iter().map(|n| dot(n, v)).collect(), scale: vec![1.0; normals.len()] }
     }
 
     #[test]
     fn a_mass_without_room_is_stopped_squeezed_or_let_go() {
         let touching = Touching::new(&plain_mass(1), &[vec![1.0], vec![-1.0]]);
-        let rates = |now: [f64; 2]| Rates { now: now.to_vec(), scale: vec![1.0, 1.0] };
+        let rates = |now: [f64; 2]| GapRates { now: now.to_vec(), scale: vec![1.0, 1.0] };
         // Moving in a slit of no width: stopped, at any e.
         let joint = touching.simultaneous(&rates([-1.0, 1.0]), &[1.0, 1.0], MOST).unwrap();
         assert_eq!(

@@ -7,24 +7,17 @@
 //!
 //! R is differentiated along ξ, exactly: the impact law in `saltation_law.rs`, resets by their formulas; a surface has R = 1.
 
+use crate::journal::{JumpRecord, LawRecord};
 use crate::run::Run;
 use crate::saltation_law::{Along, OneWall};
 use crate::sensitivity::matrix_of;
 use crate::variation::{JumpVariation, Obstacle};
 use carom_jet::Time;
-use carom_jet::dense::{Matrix, dot, largest};
+use carom_jet::dense::{Matrix, largest};
+use carom_mech::model::Action;
 
 /// Two derivatives that agree to this part are the same: both are exact to some roundings of their terms.
-const SAME: f64 = 1e-9;
-
-/// Walls met one after the other.
-struct Sequence {
-    state: Vec<f64>,
-    /// At fixed time, as if the leg before went on.
-    columns: Vec<Vec<f64>>,
-    moved: Vec<Vec<f64>>,
-    shift: Vec<f64>,
-}
+pub(crate) const SAME: f64 = 1e-9;
 
 /// What causes a jump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,25 +33,34 @@ pub(crate) enum Cause {
 /// The instant before a jump.
 pub(crate) struct Before {
     cause: Cause,
-    time: Time,
-    state: Vec<f64>,
+    pub time: Time,
+    pub state: Vec<f64>,
     /// f⁻
     rate: Vec<f64>,
     /// δτ per direction.
-    shift: Vec<f64>,
+    pub shift: Vec<f64>,
     /// ξ per direction; after the law, of the state after.
-    moved: Vec<Vec<f64>>,
+    pub moved: Vec<Vec<f64>>,
+    /// The differentials along (ξ, ξ_t, δθ) at the state before.
+    differentials: Vec<Vec<f64>>,
     /// dλ per direction.
-    impulse: Vec<f64>,
-    /// Walls held closed.
+    pub impulse: Vec<f64>,
+    /// Walls held closed, and walls that were reached with φ̇⁻ < 0.
     closed: Vec<usize>,
-    impacts: usize,
+    reached: Vec<usize>,
+    /// How many records of impacts there were.
+    pub impacts: usize,
+    /// ∂τ of every record that was made since.
+    pub times: Vec<Vec<f64>>,
+    /// The same for the way back.
+    pub record: Option<Box<JumpRecord>>,
 }
 
 impl Run<'_> {
     /// Everything about the instant before a jump, if the variation is wanted and still exists.
     pub fn before_jump(&mut self, cause: Cause) -> Option<Before> {
-        let (time, state) = (self.time, self.state.clone());
+        self.renew_probe();
+        let (time, state) = (self.now.time, self.now.state.clone());
         let rate = self.rate_at(&state)?;
         let place = {
             let layout = &self.tangent.as_ref()?.layout;
@@ -69,18 +71,25 @@ impl Run<'_> {
             }
         };
         let still = vec![0.0; self.program.mechanics.model.parameters.len()];
-        let crossing = self.differential_at(time, &state, &rate, 1.0, &still)[place];
-        let (mut shift, mut moved) = (Vec::new(), Vec::new());
+        let flow = self.differential_at(time, &state, &rate, 1.0, &still);
+        let crossing = flow[place];
+        let (mut shift, mut moved, mut differentials) = (Vec::new(), Vec::new(), Vec::new());
         for d in 0..self.directions() {
-            let change = self.differential_of_column(d)[place];
+            let mut change = self.differential_of_column(d);
             let column = &self.tangent.as_ref()?.columns[d];
-            let tau = -change / crossing;
+            let tau = -change[place] / crossing;
             shift.push(tau);
             moved.push(column.iter().zip(&rate).map(|(x, f)| x + f * tau).collect());
+            // Differentials are linear: those along ξ follow from those along the column and along the flow.
+            change.iter_mut().zip(&flow).for_each(|(x, f)| *x += f * tau);
+            differentials.push(change);
         }
         let impacts = self.recorder.motion.impacts.len();
         let impulse = vec![0.0; shift.len()];
-        if !shift.iter().all(|t: &f64| t.is_finite()) {
+        // A direction that has lost its meaning (a start lifted off its wall) says nothing about the others.
+        let meant =
+            |d: usize| self.tangent.as_ref().is_some_and(|t| t.columns[d].iter().all(|x| x.is_finite()));
+        if (0..shift.len()).any(|d| meant(d) && !f64::is_finite(shift[d])) {
             let (walls, event) = match cause {
                 Cause::Wall(w) => (vec![w], None),
                 Cause::Event(e) => (vec![], Some(e)),
@@ -91,7 +100,29 @@ impl Run<'_> {
             return None;
         }
         let closed = self.contact.closed();
-        Some(Before { cause, time, state, rate, shift, moved, impulse, closed, impacts })
+        let reached = match cause {
+            Cause::Wall(w) => self.touched(&[w]),
+            Cause::Event(_) | Cause::Surface(_) => Vec::new(),
+        };
+        let approached = |x: &usize| !closed.contains(x) && self.known_rate(*x) < 0.0;
+        let reached = reached.into_iter().filter(approached).collect();
+        let record = self.jump_record(cause, &state, &rate, crossing);
+        let times = Vec::new();
+        Some(Before {
+            cause,
+            time,
+            state,
+            rate,
+            shift,
+            moved,
+            differentials,
+            impulse,
+            closed,
+            reached,
+            impacts,
+            times,
+            record,
+        })
     }
 
     /// Carries the moved states over the jump, which has just been applied to the state; the next leg has not begun.
@@ -105,7 +136,7 @@ impl Run<'_> {
                     return None;
                 }
                 for d in 0..before.shift.len() {
-                    let values = self.along(&before, d)?;
+                    let values = &before.differentials[d];
                     let at = self.tangent.as_ref()?.layout.set[e];
                     let set = &self.program.mechanics.events[e].set;
                     for (i, &(symbol, _)) in set.iter().enumerate() {
@@ -123,7 +154,9 @@ impl Run<'_> {
     /// The law at a wall, with the closed walls that pushed too.
     fn carry_over_walls(&mut self, before: &mut Before, w: usize) -> Option<()> {
         let records = &self.recorder.motion.impacts[before.impacts..];
+        // A wall that another one lifts off does not push; nearby motions may reach it first.
         let mut walls: Vec<usize> = records.iter().flat_map(|r| r.walls.clone()).collect();
+        walls.extend(&before.reached);
         walls.sort_unstable();
         walls.dedup();
         if self.is_degenerate() {
@@ -134,7 +167,7 @@ impl Run<'_> {
         let others = walls.iter().any(|x| *x != w && !held.contains(x));
         let quadratic = self.program.mechanics.quadratic;
         if others && quadratic && held.is_empty() && self.carry_over_together(before, &walls).is_some() {
-            self.note_one_sided(Obstacle::SimultaneousImpacts, &walls);
+            self.note_one_sided(Obstacle::SimultaneousImpacts, &walls, None);
             return Some(());
         }
         let several = self.recorder.motion.impacts.len() != before.impacts + 1;
@@ -145,90 +178,22 @@ impl Run<'_> {
         let e = self.contact.restitution[w];
         let wall = OneWall { wall: w, restitution: e, varies: true, held: &held };
         let (time, state, shift) = (before.time, before.state.clone(), before.shift.clone());
-        let mut along = Along { time, state: &state, moved: &mut before.moved, shift: &shift };
-        let Some(impulse) = self.differentiate_law(&mut along, &wall) else {
+        let known = Some(&before.differentials[..]);
+        let mut along = Along { time, state: &state, moved: &mut before.moved, shift: &shift, known };
+        let Some((impulse, points)) = self.differentiate_law(&mut along, &wall) else {
             self.lose(Obstacle::Graze, &[w], None);
             return None;
         };
         before.impulse = impulse;
+        before.times.push(shift);
+        if let Some(record) = &mut before.record {
+            (record.impacts, record.probe.shift) = (before.impacts..before.impacts + 1, before.shift[0]);
+            record.laws.push(LawRecord::new(&wall, state, points));
+        }
         if let Some(tangent) = &mut self.tangent {
             tangent.log_factor = tangent.log_factor.filter(|_| held.is_empty()).map(|f| f + 2.0 * e.ln());
         }
         Some(())
-    }
-
-    /// Several walls at one instant: nearby motions meet them one after the other. Where all orders lead to the same state
-    /// and the same derivative, that is the derivative.
-    fn carry_over_together(&mut self, before: &mut Before, walls: &[usize]) -> Option<()> {
-        let backwards: Vec<usize> = walls.iter().rev().copied().collect();
-        let one = self.sequence(before, walls);
-        self.evaluate_frame();
-        let one = one?;
-        let other = self.sequence(before, &backwards);
-        self.evaluate_frame();
-        let other = other?;
-        let agrees = |a: &[f64], b: &[f64]| {
-            let scale = largest(a).max(largest(b));
-            a.iter().zip(b).all(|(x, y)| (x - y).abs() <= SAME * scale)
-        };
-        let n = 2 * self.size();
-        if !agrees(&one.state[..n], &other.state[..n]) || !agrees(&one.state[..n], &self.state[..n]) {
-            return None;
-        }
-        for (a, b) in one.columns.iter().zip(&other.columns) {
-            if !agrees(a, b) {
-                return None;
-            }
-        }
-        (before.moved, before.shift) = (one.moved, one.shift);
-        // Impulses of several walls are not followed one by one.
-        before.impulse.fill(f64::NAN);
-        if let Some(tangent) = &mut self.tangent {
-            tangent.log_factor = None;
-        }
-        Some(())
-    }
-
-    /// One wall after the other at the present instant.
-    fn sequence(&mut self, before: &Before, walls: &[usize]) -> Option<Sequence> {
-        let (n, time) = (self.size(), before.time);
-        let mut state = before.state.clone();
-        let mut columns = self.tangent.as_ref()?.columns.clone();
-        let (mut moved, mut shift) = (Vec::new(), Vec::new());
-        for &w in walls {
-            let rate = self.rate_at(&state)?;
-            self.frame.at(time, &state);
-            let approach = self.frame.gap_rate(w);
-            if approach.is_nan() || approach >= 0.0 {
-                return None;
-            }
-            let e = self.contact.restitution[w];
-            let (spread, y) = self.frame.metric().inverse_mass_times(self.frame.normal(w));
-            let impulse = -(1.0 + e) * approach / dot(self.frame.normal(w), &spread);
-            let reaction = self.frame.rows().transposed_times(&y);
-            let push: Vec<f64> = match self.frame.layout.inverse {
-                true => self.frame.normal(w).iter().zip(&reaction).map(|(n, r)| n - r).collect(),
-                false => spread,
-            };
-            shift.clear();
-            moved.clear();
-            for (d, column) in columns.iter().enumerate() {
-                let seed = self.tangent.as_ref()?.seeds[d].parameters.clone();
-                let at = self.tangent.as_ref()?.layout.gap + w;
-                let tau = -self.differential_at(time, &state, column, 0.0, &seed)[at] / approach;
-                shift.push(tau);
-                moved.push(column.iter().zip(&rate).map(|(x, f)| x + f * tau).collect::<Vec<f64>>());
-            }
-            let wall = OneWall { wall: w, restitution: e, varies: true, held: &[] };
-            let mut along = Along { time, state: &state, moved: &mut moved, shift: &shift };
-            self.differentiate_law(&mut along, &wall)?;
-            state[n..2 * n].iter_mut().zip(&push).for_each(|(x, p)| *x += impulse * p);
-            let after = self.rate_at(&state)?;
-            for (d, column) in columns.iter_mut().enumerate() {
-                *column = moved[d].iter().zip(&after).map(|(x, f)| x - f * shift[d]).collect();
-            }
-        }
-        Some(Sequence { state, columns, moved, shift })
     }
 
     /// The end of a series of infinitely many impacts on one wall: the law e = 0 at the state after the last of them, and
@@ -239,24 +204,28 @@ impl Run<'_> {
         let resting: Vec<usize> = (0..self.contact.walls.len())
             .filter(|&x| x != w && self.contact.walls[x].touching && self.contact.walls[x].resting)
             .collect();
-        let (time, state, shift) = (before.time, self.state.clone(), before.shift.clone());
+        let (time, state, shift) = (before.time, self.now.state.clone(), before.shift.clone());
         let acceleration = self.acceleration_of_flight()?;
-        let (rate, fall) = (self.frame.gap_rate(w), -self.gap_acceleration(w, &acceleration));
+        let (rate, fall) = (self.frame.gap_rate(w), -self.frame.gap_acceleration(w, &acceleration));
         let falls = self.differentiate_fall(time, &state, &before.moved, &shift, w, &resting)?;
         let mut row = Vec::new();
         for (d, d_fall) in falls.iter().enumerate() {
             let tangent = self.tangent.as_ref()?;
-            let seed = tangent.seeds[d].clone();
+            let (seed, all) = (&tangent.seeds[d], tangent.parameter_seed(d));
+            let own = seed.restitution == Some(w);
             let (gap_rate, restitution) = (tangent.layout.gap_rate + w, tangent.layout.restitution + w);
-            let values = self.differential_at(time, &state, &before.moved[d], shift[d], &seed.parameters);
-            let d_e = values[restitution] + f64::from(u8::from(seed.restitution == Some(w)));
+            let values = self.differential_at(time, &state, &before.moved[d], shift[d], &all);
+            let d_e = values[restitution] + f64::from(u8::from(own));
             let left = 2.0 * rate / fall / (1.0 - e);
             let d_left = 2.0 * values[gap_rate] / fall / (1.0 - e) + left * (d_e / (1.0 - e) - d_fall / fall);
             row.push(shift[d] + d_left);
         }
         let wall = OneWall { wall: w, restitution: 0.0, varies: false, held: &resting };
-        let mut along = Along { time, state: &state, moved: &mut before.moved, shift: &shift };
-        self.differentiate_law(&mut along, &wall)?;
+        let mut along = Along { time, state: &state, moved: &mut before.moved, shift: &shift, known: None };
+        let (_, points) = self.differentiate_law(&mut along, &wall)?;
+        if let Some(record) = &mut before.record {
+            record.laws.push(LawRecord::new(&wall, state, points));
+        }
         if let Some(tangent) = &mut self.tangent {
             tangent.series.push((w, row));
             tangent.log_factor = None;
@@ -286,14 +255,18 @@ impl Run<'_> {
 
     /// The first leg has begun: starts that a wall holds or strikes have one-sided derivatives, where they have any.
     pub fn finish_first_jump(&mut self, before: Option<Before>, struck: bool, touched: &[usize]) {
-        if self.tangent.is_none() || touched.is_empty() {
+        if self.tangent.is_none() {
+            return;
+        }
+        self.note_events_at_start();
+        if touched.is_empty() {
             return;
         }
         if struck && before.is_none() {
             self.lose(Obstacle::StartAtWall, touched, None);
             return;
         }
-        self.note_one_sided(Obstacle::StartAtWall, touched);
+        self.note_one_sided(Obstacle::StartAtWall, touched, None);
         self.finish_jump(before);
         let closed = self.contact.closed();
         for d in 0..self.directions() {
@@ -311,74 +284,117 @@ impl Run<'_> {
         }
     }
 
-    /// The differentials along the moved state of direction d.
-    fn along(&mut self, before: &Before, d: usize) -> Option<Vec<f64>> {
-        let seed = self.tangent.as_ref()?.seeds[d].parameters.clone();
-        Some(self.differential_at(before.time, &before.state, &before.moved[d], before.shift[d], &seed))
+    /// Starts on the zero of a reset's function: directions that leave the zero have derivatives on one side only.
+    fn note_events_at_start(&mut self) {
+        for e in 0..self.program.mechanics.events.len() {
+            let resets = matches!(self.program.mechanics.model.events[e].action, Action::Set(_));
+            if !resets || !self.is_event_zero(e) {
+                continue;
+            }
+            let leaves = (0..self.directions()).any(|d| {
+                let change = self.differential_of_column(d);
+                let Some(tangent) = &self.tangent else { return false };
+                change[tangent.layout.when + e].abs() > SAME * largest(&tangent.columns[d])
+            });
+            if leaves {
+                self.note_one_sided(Obstacle::StartAtEvent, &[], Some(e));
+            }
+        }
     }
 
     /// Back to fixed time, now that the leg after the jump has begun.
     pub fn finish_jump(&mut self, before: Option<Before>) {
-        let Some(before) = before else { return };
+        let Some(mut before) = before else { return };
         let n = 2 * self.size();
-        let rate: Vec<f64> = (0..n).map(|i| self.flow().rate(i)).collect();
+        let rate: Vec<f64> = (0..n).map(|i| self.leg.flow().rate(i)).collect();
         let Some(tangent) = &mut self.tangent else { return };
         for (d, column) in tangent.columns.iter_mut().enumerate() {
             for (i, x) in column.iter_mut().enumerate() {
                 *x = before.moved[d][i] - rate[i] * before.shift[d];
             }
         }
-        let record = JumpVariation {
-            time: before.shift,
-            impulse: Vec::new(),
-            after: matrix_of(&tangent.columns),
-            rate,
-        };
+        if let Some(record) = before.record.take() {
+            // Of walls it is known already whether their time is one.
+            let walls = matches!(before.cause, Cause::Wall(_));
+            let shift = if walls { record.probe.shift } else { before.shift[0] };
+            let (impulse, column) = (before.impulse[0], tangent.columns[0].clone());
+            let mut record = record.followed_by(&rate, shift, impulse, &column);
+            record.event = self.event_of(before.cause);
+            return self.record_jump(Some(record));
+        }
+        let after = matrix_of(&tangent.columns);
         match before.cause {
-            Cause::Wall(w) => {
-                let walls = self.recorder.motion.impacts.get(before.impacts).map(|r| &r.walls[..]);
-                // Impulses of walls that were closed already are not followed.
-                let unknown = vec![f64::NAN; before.impulse.len()];
-                let impulse = walls
-                    .unwrap_or_default()
-                    .iter()
-                    .map(|&other| if other == w { before.impulse.clone() } else { unknown.clone() })
-                    .collect();
-                tangent.result.impacts.push(JumpVariation { impulse, ..record });
+            Cause::Wall(w) => self.push_impacts(w, before, after, rate),
+            Cause::Event(_) => {
+                let (time, impulse) = (before.shift, Vec::new());
+                tangent.result.events.push(JumpVariation { time, impulse, after, rate });
             }
-            Cause::Event(_) => tangent.result.events.push(record),
             Cause::Surface(_) => {}
+        }
+    }
+
+    /// A row for every record of this instant; what is after it is known after the last.
+    fn push_impacts(&mut self, w: usize, before: Before, after: Matrix, rate: Vec<f64>) {
+        self.fill_impacts(before.impacts);
+        let impacts = &self.recorder.motion.impacts;
+        let Some(tangent) = &mut self.tangent else { return };
+        let count = before.times.len();
+        for (k, time) in before.times.into_iter().enumerate() {
+            let Some(record) = impacts.get(before.impacts + k) else { return };
+            // Impulses of walls that were closed already are not followed.
+            let unknown = || vec![f64::NAN; time.len()];
+            let impulse = record
+                .walls
+                .iter()
+                .map(|&other| if other == w { before.impulse.clone() } else { unknown() })
+                .collect();
+            let mut row = JumpVariation { time, impulse, after: after.clone(), rate: rate.clone() };
+            if k + 1 < count {
+                row.after.entries.fill(f64::NAN);
+                row.rate.fill(f64::NAN);
+            }
+            tangent.result.impacts.push(row);
         }
     }
 
     /// An event that only records: when it happens moves, the state does not jump.
     pub fn vary_record(&mut self, e: usize) {
         let before = self.before_jump(Cause::Event(e));
-        if let Some(before) = before {
+        if let Some(mut before) = before {
             let Some(tangent) = &mut self.tangent else { return };
+            if let Some(record) = before.record.take() {
+                let column = tangent.columns[0].clone();
+                let mut record = record.followed_by(&before.rate, before.shift[0], 0.0, &column);
+                record.mark = true;
+                record.event = self.event_of(before.cause);
+                return self.record_jump(Some(record));
+            }
             let after = matrix_of(&tangent.columns);
             let (time, rate) = (before.shift, before.rate);
             tangent.result.events.push(JumpVariation { time, impulse: Vec::new(), after, rate });
         }
     }
 
+    /// Rows without derivative up to this many impacts.
+    fn fill_impacts(&mut self, count: usize) {
+        let impacts = &self.recorder.motion.impacts;
+        let Some(tangent) = &mut self.tangent else { return };
+        let (k, n) = (tangent.columns.len(), tangent.columns.first().map_or(0, Vec::len));
+        while tangent.result.impacts.len() < count {
+            let walls = impacts.get(tangent.result.impacts.len()).map_or(0, |i| i.walls.len());
+            tangent.result.impacts.push(JumpVariation::unknown(k, n, walls));
+        }
+    }
+
     /// Records without derivative, so that lists stay parallel.
     pub fn fill_jumps(&mut self) {
+        self.fill_impacts(self.recorder.motion.impacts.len());
         let (impacts, events) = (&self.recorder.motion.impacts, self.recorder.motion.events.len());
         let Some(tangent) = &mut self.tangent else { return };
         let (k, n) = (tangent.columns.len(), tangent.columns.first().map_or(0, Vec::len));
-        let nan = |walls: usize| JumpVariation {
-            time: vec![f64::NAN; k],
-            impulse: vec![vec![f64::NAN; k]; walls],
-            after: Matrix { rows: n, columns: k, entries: vec![f64::NAN; n * k] },
-            rate: vec![f64::NAN; n],
-        };
         let result = &mut tangent.result;
-        while result.impacts.len() < impacts.len() {
-            result.impacts.push(nan(impacts[result.impacts.len()].walls.len()));
-        }
         while result.events.len() < events {
-            result.events.push(nan(0));
+            result.events.push(JumpVariation::unknown(k, n, 0));
         }
         let mut series = tangent.series.clone();
         for contact in &self.recorder.motion.contacts {

@@ -20,6 +20,7 @@ use crate::momentum::MomentumLaw;
 use crate::run::Run;
 use carom_jet::Time;
 use carom_jet::dense::{Matrix, dot};
+use std::borrow::Cow;
 
 /// Where the law is applied and along what it is differentiated.
 pub(crate) struct Along<'a> {
@@ -29,6 +30,8 @@ pub(crate) struct Along<'a> {
     pub moved: &'a mut [Vec<f64>],
     /// ξ_t per direction.
     pub shift: &'a [f64],
+    /// The differentials along (ξ, ξ_t, δθ) at the state, where they are known already.
+    pub known: Option<&'a [Vec<f64>]>,
 }
 
 /// One wall with its restitution.
@@ -41,21 +44,34 @@ pub(crate) struct OneWall<'a> {
     pub held: &'a [usize],
 }
 
+/// A point of the curve p(λ) on which the law of any kinetic energy lives.
+#[derive(Clone, Debug)]
+pub(crate) struct LawPoint {
+    pub impulse: f64,
+    pub reactions: Vec<f64>,
+    pub state: Vec<f64>,
+    /// g(λ)
+    pub energy_kept: f64,
+}
+
+/// dλ per direction, and the points of the curve that were met (none where the kinetic energy is quadratic).
+pub(crate) type LawVariation = (Vec<f64>, Vec<LawPoint>);
+
 /// The differentials of rows (walls held last) and mass along one direction.
-struct Parts {
+struct LawDifferentials {
     mass: Matrix,
     rows: Matrix,
     normal: Vec<f64>,
 }
 
 impl Run<'_> {
-    fn parts(&self, values: &[f64], wall: &OneWall<'_>) -> Option<Parts> {
+    fn parts(&self, values: &[f64], wall: &OneWall<'_>) -> Option<LawDifferentials> {
         let l = &self.tangent.as_ref()?.layout;
         let (n, m) = (self.size(), l.rows);
         let normal = |w: usize| values[l.normal + w * n..l.normal + (w + 1) * n].to_vec();
         let mut rows = values[l.row_normal..l.row_normal + m * n].to_vec();
         wall.held.iter().for_each(|&w| rows.extend(normal(w)));
-        Some(Parts {
+        Some(LawDifferentials {
             mass: Matrix { rows: n, columns: n, entries: values[l.mass..l.mass + n * n].to_vec() },
             rows: Matrix { rows: m + wall.held.len(), columns: n, entries: rows },
             normal: normal(wall.wall),
@@ -70,15 +86,23 @@ impl Run<'_> {
     }
 
     /// Carries ξ over one application of the law; returns dλ per direction.
-    pub fn differentiate_law(&mut self, along: &mut Along<'_>, wall: &OneWall<'_>) -> Option<Vec<f64>> {
+    pub fn differentiate_law(&mut self, along: &mut Along<'_>, wall: &OneWall<'_>) -> Option<LawVariation> {
         self.frame.at(along.time, along.state);
         let found = if self.program.mechanics.quadratic {
-            self.differentiate_quadratic(along, wall)
+            self.differentiate_quadratic(along, wall).map(|impulses| (impulses, Vec::new()))
         } else {
             self.differentiate_momentum(along, wall)
         };
         self.evaluate_frame();
         found
+    }
+
+    /// Along ξ of a direction.
+    fn differential_of<'k>(&mut self, along: &Along<'k>, d: usize) -> Option<Cow<'k, [f64]>> {
+        match along.known {
+            Some(known) => Some(Cow::Borrowed(&known[d])),
+            None => self.differential_along(along, along.state, d, &along.moved[d]).map(Cow::Owned),
+        }
     }
 
     fn differential_along(
@@ -88,30 +112,28 @@ impl Run<'_> {
         d: usize,
         x: &[f64],
     ) -> Option<Vec<f64>> {
-        let seed = self.tangent.as_ref()?.seeds[d].parameters.clone();
+        let seed = self.tangent.as_ref()?.parameter_seed(d);
         Some(self.differential_at(along.time, state, x, along.shift[d], &seed))
     }
 
     fn differentiate_quadratic(&mut self, along: &mut Along<'_>, wall: &OneWall<'_>) -> Option<Vec<f64>> {
         let (n, e) = (self.size(), wall.restitution);
-        let (metric, rows) = self.frame.metric_with(wall.held);
+        let (kkt, rows) = self.frame.kkt_with(wall.held);
         let normal = self.frame.normal(wall.wall).to_vec();
         let rate = self.frame.gap_rate(wall.wall);
         let inverse = self.frame.layout.inverse;
-        let (u, y) = metric.inverse_mass_times(&normal);
+        let (u, y) = kkt.inverse_mass_times(&normal);
         let push = dot(&normal, &u);
         let lambda = -(1.0 + e) * rate / push;
         // n − Aᵀy, what u is the image of.
         let carried: Vec<f64> = normal.iter().zip(rows.transposed_times(&y)).map(|(n, a)| n - a).collect();
-        let mut impulses = Vec::new();
+        let (mut impulses, still) = (Vec::new(), vec![0.0; rows.rows]);
         for d in 0..along.shift.len() {
-            let x = along.moved[d].clone();
-            let values = self.differential_along(along, along.state, d, &x)?;
+            let values = self.differential_of(along, d)?;
             let parts = self.parts(&values, wall)?;
             let d_rate = values[self.tangent.as_ref()?.layout.gap_rate + wall.wall];
             let d_e = self.restitution_change(&values, wall, d)?;
-            let still = vec![0.0; rows.rows];
-            let solve = Solve { metric: &metric, rows: &rows, inverse };
+            let solve = Solve { kkt: &kkt, rows: &rows, inverse };
             let (du, dp) = solve.differential(&u, &y, &carried, &parts, &parts.normal, &still);
             let d_push = dot(&parts.normal, &u) + dot(&normal, &du);
             let d_lambda = -(d_e * rate + (1.0 + e) * d_rate + lambda * d_push) / push;
@@ -136,19 +158,19 @@ impl Run<'_> {
     ) -> Option<Vec<f64>> {
         self.frame.at(time, state);
         let (n, m) = (self.size(), self.frame.layout.rows);
-        let (metric, rows) = self.frame.metric_with(resting);
+        let (kkt, rows) = self.frame.kkt_with(resting);
         let normal = self.frame.normal(w).to_vec();
         let target: Vec<f64> = self.frame.row_bias().iter().map(|g| -g).collect();
         let target: Vec<f64> =
             target.into_iter().chain(resting.iter().map(|&r| -self.frame.wall_bias(r))).collect();
         let force = self.frame.force().to_vec();
-        let (x, y) = metric.solve(&force, &target);
+        let (x, y) = kkt.solve(&force, &target);
         let carried: Vec<f64> = force.iter().zip(rows.transposed_times(&y)).map(|(f, a)| f - a).collect();
-        let solve = Solve { metric: &metric, rows: &rows, inverse: self.frame.layout.inverse };
+        let solve = Solve { kkt: &kkt, rows: &rows, inverse: self.frame.layout.inverse };
         let wall = OneWall { wall: w, restitution: 0.0, varies: false, held: resting };
         let mut all = Vec::new();
         for d in 0..shift.len() {
-            let seed = self.tangent.as_ref()?.seeds[d].parameters.clone();
+            let seed = self.tangent.as_ref()?.parameter_seed(d);
             let values = self.differential_at(time, state, &moved[d], shift[d], &seed);
             let parts = self.parts(&values, &wall)?;
             let l = &self.tangent.as_ref()?.layout;
@@ -164,33 +186,32 @@ impl Run<'_> {
         Some(all)
     }
 
-    fn differentiate_momentum(&mut self, along: &mut Along<'_>, wall: &OneWall<'_>) -> Option<Vec<f64>> {
+    fn differentiate_momentum(&mut self, along: &mut Along<'_>, wall: &OneWall<'_>) -> Option<LawVariation> {
         let (n, e) = (self.size(), wall.restitution);
-        let kept = (self.time, self.state.clone());
-        (self.time, self.state) = (along.time, along.state.to_vec());
+        let kept = (self.now.time, self.now.state.clone());
+        (self.now.time, self.now.state) = (along.time, along.state.to_vec());
         self.evaluate_frame();
         let mut points = Vec::new();
         for restitution in [0.0, e] {
             let Some(found) = MomentumLaw::solve(self, wall.wall, restitution) else { break };
             let mut state = along.state.to_vec();
             state[n..2 * n].iter_mut().zip(&found.velocity_jump).for_each(|(x, j)| *x += j);
-            points.push((found.impulse, found.reactions, state, found.energy_kept));
+            let (impulse, reactions, energy_kept) = (found.impulse, found.reactions, found.energy_kept);
+            points.push(LawPoint { impulse, reactions, state, energy_kept });
         }
-        (self.time, self.state) = kept;
+        (self.now.time, self.now.state) = kept;
         let [compressed, after] = &points[..] else { return None };
         // g(λ_c), from the energy kept at e = 0.
-        let absorbed = compressed.3;
+        let absorbed = compressed.energy_kept;
         let mut impulses = Vec::new();
         for d in 0..along.shift.len() {
             let x = along.moved[d].clone();
-            let values = self.differential_along(along, along.state, d, &x)?;
+            let values = self.differential_of(along, d)?;
             let l = self.tangent.as_ref()?.layout.clone();
             let energy = values[l.energy];
             let d_e = self.restitution_change(&values, wall, d)?;
             let momentum = values[l.momentum..l.momentum + n].to_vec();
-            let mut curve = |(lambda, reactions, state, _): &(f64, Vec<f64>, Vec<f64>, f64)| {
-                self.curve_differential(along, wall, d, &x, &momentum, *lambda, reactions, state)
-            };
+            let mut curve = |point: &LawPoint| self.curve_differential(along, wall, d, &x, &momentum, point);
             let at_end = curve(after)?;
             let d_lambda = if e == 0.0 {
                 -at_end.rate / at_end.push
@@ -203,11 +224,10 @@ impl Run<'_> {
             }
             impulses.push(d_lambda);
         }
-        Some(impulses)
+        Some((impulses, points))
     }
 
     /// The differential at a point of the curve p(λ), apart from what dλ adds.
-    #[allow(clippy::too_many_arguments)]
     fn curve_differential(
         &mut self,
         along: &Along<'_>,
@@ -215,13 +235,12 @@ impl Run<'_> {
         d: usize,
         x: &[f64],
         momentum: &[f64],
-        lambda: f64,
-        reactions: &[f64],
-        state: &[f64],
+        point: &LawPoint,
     ) -> Option<CurveDifferential> {
+        let LawPoint { impulse: lambda, reactions, state, .. } = point;
         let n = self.size();
         self.frame.at(along.time, state);
-        let (metric, rows) = self.frame.metric_with(&[]);
+        let (kkt, rows) = self.frame.kkt_with(&[]);
         let inverse = self.frame.layout.inverse;
         let normal = self.frame.normal(wall.wall).to_vec();
         let (gap_rate, drift) = (self.frame.gap_rate(wall.wall), self.frame.row_drift().to_vec());
@@ -237,8 +256,8 @@ impl Run<'_> {
             force.iter_mut().zip(&explicit[l.momentum..]).for_each(|(f, p)| *f -= p);
         }
         let target: Vec<f64> = (0..rows.rows).map(|r| -explicit[l.row_rate + r]).collect();
-        let (mut fixed, y) = metric.solve(&force, &target);
-        let (u, y_u) = metric.inverse_mass_times(&normal);
+        let (mut fixed, y) = kkt.solve(&force, &target);
+        let (u, y_u) = kkt.inverse_mass_times(&normal);
         let push = dot(&normal, &u);
         let mut spread = u;
         if inverse {
@@ -274,7 +293,7 @@ struct CurveDifferential {
 
 /// x = S(force), A x = target: the metric at a state.
 pub(crate) struct Solve<'a> {
-    metric: &'a KktFactor,
+    kkt: &'a KktFactor,
     rows: &'a Matrix,
     inverse: bool,
 }
@@ -286,7 +305,7 @@ impl Solve<'_> {
         u: &[f64],
         y: &[f64],
         carried: &[f64],
-        parts: &Parts,
+        parts: &LawDifferentials,
         d_force: &[f64],
         d_target: &[f64],
     ) -> (Vec<f64>, Vec<f64>) {
@@ -296,13 +315,13 @@ impl Solve<'_> {
         if self.inverse {
             let spread = parts.mass.times(carried);
             target.iter_mut().zip(self.rows.times(&spread)).for_each(|(t, s)| *t -= s);
-            let (mut du, dy) = self.metric.solve(&force, &target);
+            let (mut du, dy) = self.kkt.solve(&force, &target);
             du.iter_mut().zip(&spread).for_each(|(x, s)| *x += s);
             let dp = force.iter().zip(self.rows.transposed_times(&dy)).map(|(f, a)| f - a).collect();
             (du, dp)
         } else {
             force.iter_mut().zip(parts.mass.times(u)).for_each(|(f, s)| *f -= s);
-            let (du, _) = self.metric.solve(&force, &target);
+            let (du, _) = self.kkt.solve(&force, &target);
             let none = Vec::new();
             (du, none)
         }

@@ -159,16 +159,17 @@ impl Run<'_> {
             let Some(&(t, place)) = self.recorder.sampler.times.get(self.recorder.sampler.next) else {
                 return;
             };
-            let s = self.in_units(Time::new(t).minus(self.time));
+            let s = self.stepper.in_units(Time::new(t).minus(self.now.time));
             if s >= h || jump.is_some_and(|jump| t >= jump) {
                 return;
             }
             self.recorder.sampler.next += 1;
-            let mut state = self.state.clone();
+            let mut state = self.now.state.clone();
             if s > 0.0 {
-                self.state_within(s, &mut state);
+                self.leg.state_within(s, &mut state);
             }
             self.sample_variation(place, Some(s));
+            self.record_sample(place, Time::new(t), &state, false);
             self.take(Time::new(t), place, state, s);
         }
     }
@@ -176,13 +177,14 @@ impl Run<'_> {
     /// At the end: samples at the very time reached.
     pub fn sample_last(&mut self) {
         while let Some(&(t, place)) = self.recorder.sampler.times.get(self.recorder.sampler.next) {
-            if t > self.time.value() {
+            if t > self.now.time.value() {
                 return;
             }
             self.recorder.sampler.next += 1;
-            let state = self.state.clone();
+            let state = self.now.state.clone();
             self.sample_variation(place, None);
-            self.take(Time::new(t), place, state, self.last_step);
+            self.record_sample(place, Time::new(t), &state, true);
+            self.take(Time::new(t), place, state, self.stepper.last_step);
         }
     }
 
@@ -210,15 +212,15 @@ impl Run<'_> {
     /// Every column of a sample at the present state, in the order of [`Columns`].
     pub fn shown_now(&mut self) -> Vec<f64> {
         let closed = self.contact.closed();
-        let state = self.state.clone();
+        let state = self.now.state.clone();
         if closed.is_empty() && !self.program.shows_accelerations {
             let none = vec![0.0; self.size()];
             let nothing = Reactions { x: none, rates: None, multipliers: Vec::new(), forces: Vec::new() };
-            return self.shown_at(self.time, &state, &nothing, &[]);
+            return self.shown_at(self.now.time, &state, &nothing, &[]);
         }
         self.evaluate_frame();
-        let reactions = self.reactions_within(&closed, self.across_at(self.last_step));
-        self.shown_at(self.time, &state, &reactions, &closed)
+        let reactions = self.reactions_within(&closed, self.across_at(self.stepper.last_step));
+        self.shown_at(self.now.time, &state, &reactions, &closed)
     }
 
     /// The state now, as results show it.
@@ -293,9 +295,9 @@ impl Run<'_> {
     }
 
     fn part_of_outputs(&mut self, part: usize) -> Vec<f64> {
-        let mut extended = self.state.clone();
+        let mut extended = self.now.state.clone();
         extended.resize(self.recorder.outputs.tape().dimension(), 0.0);
-        let _ = self.recorder.outputs.evaluate(self.time, &extended);
+        let _ = self.recorder.outputs.evaluate(self.now.time, &extended);
         let count = self.program.mechanics.model.coordinates.len();
         (part * count..(part + 1) * count).map(|i| read(&self.recorder.outputs, i)).collect()
     }

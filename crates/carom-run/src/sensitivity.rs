@@ -6,36 +6,41 @@
 //! jump     `saltation.rs`
 //! ```
 //!
-//! Steps are those of the motion, which does not know of its variation. The norm of Φ = ∂state(end)/∂state(start) is the
+//! Steps are those of the motion, which does not know of its variation: where deviations are faster than the motion (it rests on top of a
+//! hill, or moves slowly along it) the variation takes several steps to its one. The norm of Φ = ∂state(end)/∂state(start) is the
 //! amplification of errors.
 
 use crate::SimulateError;
+use crate::journal::MotionJournal;
 use crate::options::Options;
 use crate::program::{LegKey, Program};
 use crate::run::{Run, refuse};
 use crate::tangent::{DifferentialLayout, Moved, TangentKey};
 use crate::variation::{Direction, NotDifferentiable, Obstacle, Variation, VariationChecks};
-use carom_jet::dense::{Matrix, dot};
+use crate::variation_check::norm;
+use carom_jet::dense::{Matrix, largest};
 use carom_jet::{Flow, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The truncation of a variation is that of the motion times the order: one order more makes up for it.
-const MORE_ORDERS: usize = 1;
+pub(crate) const MORE_ORDERS: usize = 1;
+/// Last terms of a variation beyond this many tolerances, relative to its first ones, are not the motion's times the order: …
+pub(crate) const LOOSE: f64 = 64.0;
+/// … the step is halved for it, at most so often.
+const MOST_HALVINGS: usize = 40;
 /// Directions that share a tape: two vectors of eight in small systems.
 const TOGETHER: usize = 16;
 /// The same in large systems, whose tapes are long enough with eight.
 const TOGETHER_IF_LARGE: usize = 8;
 /// From so many free coordinates on a system is large.
 const LARGE: usize = 6;
-/// Power iterations for a norm: each gains at least the square of the ratio of singular values.
-const ITERATIONS: usize = 200;
 
 /// A direction in the space of parameters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seed {
-    /// Per parameter of the model: how much it moves.
-    pub parameters: Vec<f64>,
+    /// Parameters of the model that move, in their order, and how much.
+    pub moved: Vec<(usize, f64)>,
     /// The wall whose restitution moves by itself.
     pub restitution: Option<usize>,
 }
@@ -46,6 +51,9 @@ struct TangentSpace {
     flow: Flow,
     directions: Range<usize>,
     parameters: Vec<f64>,
+    /// Room for a state: the motion, then the columns; and for what its doubles leave out.
+    room: Vec<f64>,
+    low: Vec<f64>,
 }
 
 /// The variation so far.
@@ -54,8 +62,15 @@ pub(crate) struct Tangent {
     pub seeds: Vec<Seed>,
     /// δx per direction.
     pub columns: Vec<Vec<f64>>,
+    /// The largest entry of each so far.
+    pub peaks: Vec<f64>,
+    /// Where in the step of the motion they and their series are, in units, and how far the series reach from there.
+    begun: f64,
+    reach: f64,
     spaces: BTreeMap<LegKey, Vec<TangentSpace>>,
     differential: Flow,
+    /// Room for what they are evaluated from.
+    inputs: Vec<f64>,
     pub layout: DifferentialLayout,
     pub result: Variation,
     /// Samples with their place in the request.
@@ -70,14 +85,50 @@ pub(crate) struct Tangent {
     /// δp at the start, per direction.
     pub momenta: Vec<Vec<f64>>,
     parameters: Vec<f64>,
+    /// How many the model has.
+    parameter_count: usize,
+    /// The leg and the parameters that its tapes are ready for.
+    ready: Option<(LegKey, Vec<f64>)>,
     /// ∂t_Z/∂θ of every series of impacts that came to its end, with its wall.
     pub series: Vec<(usize, Vec<f64>)>,
+    /// What the way back needs, when a gradient is wanted.
+    pub journal: Option<Box<MotionJournal>>,
 }
 
 impl Tangent {
     /// The columns as a matrix.
     pub fn matrix(&self) -> Matrix {
         matrix_of(&self.columns)
+    }
+
+    /// How all parameters of the model move in a direction.
+    pub fn parameter_seed(&self, d: usize) -> Vec<f64> {
+        let mut all = vec![0.0; self.parameter_count];
+        self.seeds[d].moved.iter().for_each(|&(j, x)| all[j] = x);
+        all
+    }
+
+    /// What differentials are evaluated from, in the room kept for it.
+    fn inputs_at(&mut self, state: &[f64], along: &[f64], along_time: f64, seed: &[f64]) -> Vec<f64> {
+        let mut inputs = std::mem::take(&mut self.inputs);
+        inputs.clear();
+        inputs.extend_from_slice(state);
+        inputs.extend_from_slice(along);
+        inputs.push(along_time);
+        inputs.extend_from_slice(seed);
+        inputs
+    }
+
+    fn differentials(&mut self, time: Time, parameters: &[f64], inputs: Vec<f64>) -> Vec<f64> {
+        if self.parameters != parameters {
+            self.parameters = parameters.to_vec();
+            self.differential.set_parameters(parameters);
+        }
+        // No blocks, so nothing can be singular.
+        let _ = self.differential.evaluate(time, &inputs);
+        self.inputs = inputs;
+        let count = self.differential.tape().watched_count();
+        (0..count).map(|i| self.differential.watched(i)[0]).collect()
     }
 
     /// Is there still a derivative?
@@ -100,10 +151,19 @@ pub(crate) fn matrix_of(columns: &[Vec<f64>]) -> Matrix {
 /// What was asked for, if anything.
 fn wanted(program: &Program, options: &Options) -> Result<Option<(Vec<Direction>, bool)>, SimulateError> {
     let m = &program.mechanics;
-    if options.directions.is_empty() {
-        return Ok(options.sensitivity.then(|| (Direction::starts(m), true)));
-    }
-    for &direction in &options.directions {
+    let directions = match &options.objective {
+        Some(_) if options.sensitivity || !options.directions.is_empty() => {
+            return Err(refuse(
+                "a gradient goes backward, derivatives of the whole motion forward: ask for one of them",
+            ));
+        }
+        Some(objective) => &objective.directions,
+        None if options.directions.is_empty() => {
+            return Ok(options.sensitivity.then(|| (Direction::starts(m), true)));
+        }
+        None => &options.directions,
+    };
+    for &direction in directions {
         let known = match direction {
             Direction::Coordinate(i) | Direction::Velocity(i) => m.free.contains(&i),
             Direction::Parameter(i) => i < m.model.parameters.len(),
@@ -115,7 +175,7 @@ fn wanted(program: &Program, options: &Options) -> Result<Option<(Vec<Direction>
             )));
         }
     }
-    Ok(Some((options.directions.clone(), false)))
+    Ok(Some((directions.clone(), false)))
 }
 
 impl Run<'_> {
@@ -127,9 +187,12 @@ impl Run<'_> {
             .program
             .differential_workspace()
             .map_err(|e| SimulateError::Compile(format!("the derivatives cannot be compiled: {e}")))?;
-        let seeds: Vec<Seed> = directions.iter().map(|&d| self.seed(d)).collect();
+        let slopes = self.formula_slopes();
+        let seeds: Vec<Seed> = directions.iter().map(|&d| self.seed(d, &slopes)).collect();
         let columns: Vec<Vec<f64>> =
             directions.iter().zip(&seeds).map(|(&d, seed)| self.start_column(d, seed)).collect();
+        let journal = self.new_journal(&seeds)?;
+        let backward = journal.is_some();
         let nothing = Matrix::zeros(0, 0);
         let mechanics = &self.program.mechanics;
         let result = Variation {
@@ -148,9 +211,13 @@ impl Run<'_> {
         };
         self.tangent = Some(Box::new(Tangent {
             seeds,
+            peaks: vec![0.0; columns.len()],
             columns,
+            begun: 0.0,
+            reach: f64::INFINITY,
             spaces: BTreeMap::new(),
             differential,
+            inputs: Vec::new(),
             layout,
             result,
             samples: Vec::new(),
@@ -160,10 +227,16 @@ impl Run<'_> {
             log_mass: 0.0,
             momenta: Vec::new(),
             parameters: Vec::new(),
+            parameter_count: self.program.mechanics.model.parameters.len(),
+            ready: None,
             series: Vec::new(),
+            journal,
         }));
         self.complete_start_columns();
-        let log_mass = self.log_of_mass();
+        if backward {
+            return Ok(());
+        }
+        let log_mass = self.frame.log_of_mass();
         let all: Vec<Vec<f64>> = (0..self.directions()).map(|d| self.differential_of_column(d)).collect();
         let n = self.size();
         if let Some(tangent) = &mut self.tangent {
@@ -192,31 +265,29 @@ impl Run<'_> {
         seed: &[f64],
     ) -> Vec<f64> {
         let Some(tangent) = &mut self.tangent else { return Vec::new() };
-        if tangent.parameters != self.parameters {
-            tangent.parameters.clone_from(&self.parameters);
-            tangent.differential.set_parameters(&self.parameters);
-        }
-        let mut inputs = state.to_vec();
-        inputs.extend_from_slice(along);
-        inputs.push(along_time);
-        inputs.extend_from_slice(seed);
-        // No blocks, so nothing can be singular.
-        let _ = tangent.differential.evaluate(time, &inputs);
-        let count = tangent.differential.tape().watched_count();
-        (0..count).map(|i| tangent.differential.watched(i)[0]).collect()
+        let inputs = tangent.inputs_at(state, along, along_time, seed);
+        tangent.differentials(time, &self.leg.parameters, inputs)
     }
 
     /// The differentials at the present state along column d, at fixed time.
     pub fn differential_of_column(&mut self, d: usize) -> Vec<f64> {
-        let Some(tangent) = &self.tangent else { return Vec::new() };
-        let (column, seed) = (tangent.columns[d].clone(), tangent.seeds[d].parameters.clone());
-        let (time, state) = (self.time, self.state.clone());
-        self.differential_at(time, &state, &column, 0.0, &seed)
+        let Some(tangent) = &mut self.tangent else { return Vec::new() };
+        let column = std::mem::take(&mut tangent.columns[d]);
+        let mut inputs = tangent.inputs_at(&self.now.state, &column, 0.0, &[]);
+        tangent.columns[d] = column;
+        let first = inputs.len();
+        inputs.resize(first + tangent.parameter_count, 0.0);
+        tangent.seeds[d].moved.iter().for_each(|&(j, x)| inputs[first + j] = x);
+        tangent.differentials(self.now.time, &self.leg.parameters, inputs)
     }
 
     /// There is no derivative across this instant.
     pub fn lose(&mut self, what: Obstacle, walls: &[usize], event: Option<usize>) {
-        let time = self.time.value();
+        self.lose_at(self.now.time.value(), what, walls, event);
+    }
+
+    /// There is no derivative across an instant of the step that is being taken.
+    pub fn lose_at(&mut self, time: f64, what: Obstacle, walls: &[usize], event: Option<usize>) {
         if let Some(tangent) = &mut self.tangent
             && tangent.exists()
         {
@@ -227,12 +298,12 @@ impl Run<'_> {
     }
 
     /// Derivatives across this instant are one-sided.
-    pub fn note_one_sided(&mut self, what: Obstacle, walls: &[usize]) {
-        let time = self.time.value();
+    pub fn note_one_sided(&mut self, what: Obstacle, walls: &[usize], event: Option<usize>) {
+        let time = self.now.time.value();
         if let Some(tangent) = &mut self.tangent
             && tangent.exists()
         {
-            let note = NotDifferentiable { what, walls: walls.to_vec(), event: None, time };
+            let note = NotDifferentiable { what, walls: walls.to_vec(), event, time };
             tangent.result.one_sided.push(note);
         }
     }
@@ -240,7 +311,7 @@ impl Run<'_> {
     // ---- steps -------------------------------------------------------------------------------------------------
 
     /// Makes the tapes of the present leg ready.
-    fn prepare_tangent(&mut self) -> bool {
+    pub fn prepare_tangent(&mut self) -> bool {
         let usual = std::ptr::eq(self.program, self.base);
         let Some(tangent) = &self.tangent else { return false };
         if !tangent.exists() {
@@ -250,92 +321,137 @@ impl Run<'_> {
             self.lose(Obstacle::Degenerate, &[], None);
             return false;
         }
+        if self.keeps_journal() {
+            return self.prepare_adjoint();
+        }
         let Some(tangent) = &self.tangent else { return false };
-        let base = self.leg_parameters();
-        if !tangent.spaces.contains_key(&self.key) {
+        let same = |ready: &(LegKey, Vec<f64>)| ready.0 == self.leg.key && ready.1 == self.leg.parameters;
+        if tangent.ready.as_ref().is_some_and(same) {
+            return true;
+        }
+        let base = self.leg.own_parameters(self.program);
+        if !tangent.spaces.contains_key(&self.leg.key) {
             let together = if self.size() < LARGE { TOGETHER } else { TOGETHER_IF_LARGE };
             let mut spaces = Vec::new();
             for first in (0..tangent.seeds.len()).step_by(together) {
                 let directions = first..tangent.seeds.len().min(first + together);
                 let moved = tangent.seeds[directions.clone()].iter().map(moved_parameters).collect();
-                let order = self.taylor.order + MORE_ORDERS;
-                let key = TangentKey { leg: self.key.clone(), order, directions: moved };
+                let order = self.stepper.taylor.order + MORE_ORDERS;
+                let key = TangentKey { leg: self.leg.key.clone(), order, directions: moved };
                 match self.program.tangent_workspace(&key) {
-                    Ok(flow) => spaces.push(TangentSpace { flow, directions, parameters: Vec::new() }),
+                    Ok(flow) => {
+                        let (parameters, room, low) = (Vec::new(), Vec::new(), Vec::new());
+                        spaces.push(TangentSpace { flow, directions, parameters, room, low });
+                    }
                     Err(_) => {
                         self.lose(Obstacle::Degenerate, &[], None);
                         return false;
                     }
                 }
             }
-            let key = self.key.clone();
+            let key = self.leg.key.clone();
             if let Some(tangent) = &mut self.tangent {
                 tangent.spaces.insert(key, spaces);
             }
         }
         let Some(tangent) = &mut self.tangent else { return false };
         let seeds = &tangent.seeds;
-        let Some(spaces) = tangent.spaces.get_mut(&self.key) else { return false };
+        let Some(spaces) = tangent.spaces.get_mut(&self.leg.key) else { return false };
         for space in spaces {
             let mut parameters = base.clone();
             for seed in &seeds[space.directions.clone()] {
-                let moved = seed.parameters.iter().filter(|x| **x != 0.0 && **x != 1.0);
-                parameters.extend(moved);
+                parameters.extend(seed.moved.iter().map(|m| m.1).filter(|x| *x != 1.0));
             }
             if space.parameters != parameters {
                 space.flow.set_parameters(&parameters);
                 space.parameters = parameters;
             }
         }
+        tangent.ready = Some((self.leg.key.clone(), self.leg.parameters.clone()));
         true
     }
 
-    /// The series of the variation around the present state.
-    pub fn expand_variation(&mut self) {
-        if !self.prepare_tangent() {
+    /// The series of the variation around the present state, for a step of h units.
+    pub fn expand_variation(&mut self, h: f64) {
+        if self.keeps_journal() || !self.prepare_tangent() {
             return;
         }
         if self.rank.passage.is_some() {
             self.lose(Obstacle::RankLoss, &[], None);
             return;
         }
-        let n = self.size();
-        let (time, unit, key) = (self.time, self.unit, self.key.clone());
+        let state = self.now.state[..2 * self.size()].to_vec();
+        self.expand_variation_at(0.0, &state, h);
+    }
+
+    /// The same s units into the step, where the motion is at `state` and h units are left.
+    fn expand_variation_at(&mut self, s: f64, state: &[f64], h: f64) {
+        let (time, unit, key) =
+            (self.now.time.plus(s * self.stepper.unit), self.stepper.unit, self.leg.key.clone());
+        let limit = LOOSE * self.options.tolerance;
         let Some(tangent) = &mut self.tangent else { return };
         let mut fine = true;
+        (tangent.begun, tangent.reach) = (s, h);
         for space in tangent.spaces.get_mut(&key).into_iter().flatten() {
-            let mut state = self.state[..2 * n].to_vec();
-            tangent.columns[space.directions.clone()].iter().for_each(|c| state.extend(c));
+            space.room.clear();
+            space.room.extend_from_slice(state);
+            tangent.columns[space.directions.clone()].iter().for_each(|c| space.room.extend_from_slice(c));
             space.flow.set_unit(unit);
-            fine &= space.flow.jet(time, &state).is_ok();
+            fine &= space.flow.jet(time, &space.room).is_ok();
+            tangent.reach = tangent.reach.min(reach(&space.flow, state.len()..space.room.len(), h, limit));
         }
         if !fine {
             self.lose(Obstacle::RankLoss, &[], None);
         }
     }
 
-    /// The columns s units into the step whose series are at hand.
-    fn columns_within(&self, s: f64) -> Option<Vec<Vec<f64>>> {
-        let tangent = self.tangent.as_ref().filter(|t| t.exists())?;
+    /// The columns s units into the step whose series are at hand, s not less than it was before.
+    fn columns_within(&mut self, s: f64) -> Option<Vec<Vec<f64>>> {
         let size = 2 * self.size();
-        let mut columns = Vec::with_capacity(tangent.columns.len());
-        for space in tangent.spaces.get(&self.key)? {
-            let mut end = vec![0.0; size * (1 + space.directions.len())];
-            space.flow.state_at(s, &mut end);
-            columns.extend(end[size..].chunks(size).map(<[f64]>::to_vec));
+        loop {
+            let tangent = self.tangent.as_ref().filter(|t| t.exists())?;
+            let to = s.min(tangent.begun + tangent.reach);
+            let mut columns = Vec::with_capacity(tangent.columns.len());
+            for space in tangent.spaces.get(&self.leg.key)? {
+                let mut end = vec![0.0; size * (1 + space.directions.len())];
+                space.flow.state_at(to - tangent.begun, &mut end);
+                columns.extend(end[size..].chunks(size).map(<[f64]>::to_vec));
+            }
+            if to >= s {
+                return Some(columns);
+            }
+            let mut state = vec![0.0; self.now.state.len()];
+            self.leg.state_within(to, &mut state);
+            if let Some(tangent) = &mut self.tangent {
+                tangent.columns = columns;
+            }
+            self.expand_variation_at(to, &state[..size], s - to);
         }
-        Some(columns)
     }
 
     /// Moves the variation to h units into the step.
     pub fn advance_variation(&mut self, h: f64) {
+        let size = 2 * self.size();
         if h == 0.0 {
             return;
         }
-        if let Some(columns) = self.columns_within(h)
+        // Mostly one series serves the whole step: the columns are moved in place.
+        let whole = |t: &&mut Tangent| t.exists() && t.begun + t.reach >= h;
+        if let Some(tangent) = self.tangent.as_deref_mut().filter(whole) {
+            for space in tangent.spaces.get_mut(&self.leg.key).into_iter().flatten() {
+                space.room.resize(size * (1 + space.directions.len()), 0.0);
+                space.low.resize(space.room.len(), 0.0);
+                space.flow.pair_at(h - tangent.begun, &mut space.room, &mut space.low);
+                let columns = tangent.columns[space.directions.clone()].iter_mut();
+                columns.zip(space.room[size..].chunks(size)).for_each(|(c, end)| c.copy_from_slice(end));
+                let peaks = tangent.peaks[space.directions.clone()].iter_mut();
+                peaks.zip(space.room[size..].chunks(size)).for_each(|(p, end)| *p = p.max(largest(end)));
+            }
+            tangent.begun = 0.0;
+        } else if let Some(columns) = self.columns_within(h)
             && let Some(tangent) = &mut self.tangent
         {
-            tangent.columns = columns;
+            (tangent.columns, tangent.begun) = (columns, 0.0);
         }
     }
 
@@ -344,12 +460,15 @@ impl Run<'_> {
         if !self.prepare_tangent() {
             return None;
         }
+        if self.keeps_journal() {
+            return self.adjoint_rate(state);
+        }
         let n = self.size();
         let tangent = self.tangent.as_mut()?;
-        let space = tangent.spaces.get_mut(&self.key)?.first_mut()?;
+        let space = tangent.spaces.get_mut(&self.leg.key)?.first_mut()?;
         let mut state = state[..2 * n].to_vec();
         state.resize(2 * n * (1 + space.directions.len()), 0.0);
-        space.flow.evaluate(self.time, &state).ok()?;
+        space.flow.evaluate(self.now.time, &state).ok()?;
         Some((0..2 * n).map(|i| space.flow.rate(i)).collect())
     }
 
@@ -369,9 +488,18 @@ impl Run<'_> {
 
     /// Delivers the variation, or its norm.
     pub fn finish_variation(&mut self) {
+        if let Some(tangent) = &mut self.tangent
+            && let Some(journal) = tangent.journal.take()
+        {
+            let result = tangent.result.clone();
+            self.finish_gradient(journal, result);
+            self.tangent = None;
+            return;
+        }
         let Some(tangent) = &self.tangent else { return };
         let (end, wanted) = (tangent.matrix(), !tangent.norm_only);
         let checks = if wanted { self.checked(&end) } else { VariationChecks::default() };
+        self.warn_of_checks(&checks, &end);
         let Some(mut tangent) = self.tangent.take() else { return };
         if tangent.norm_only {
             match &tangent.result.not_differentiable {
@@ -407,30 +535,47 @@ impl Run<'_> {
     }
 }
 
-/// Which parameters a seed moves, and whether by exactly 1.
-fn moved_parameters(seed: &Seed) -> Moved {
-    seed.parameters.iter().enumerate().filter(|(_, x)| **x != 0.0).map(|(j, x)| (j, *x == 1.0)).collect()
-}
-
-/// The spectral norm, by power iteration on ΦᵀΦ.
-fn norm(matrix: &Matrix) -> f64 {
-    let n = matrix.columns;
-    let scale = carom_jet::dense::largest(&matrix.entries);
-    if scale == 0.0 || !scale.is_finite() {
-        return scale;
-    }
-    let scaled = Matrix { entries: matrix.entries.iter().map(|x| x / scale).collect(), ..*matrix };
-    let mut x: Vec<f64> = (0..n).map(|i| 1.0 + 0.1 * i as f64).collect();
-    let mut norm = 0.0;
-    for _ in 0..ITERATIONS {
-        let length = dot(&x, &x).sqrt();
-        if length == 0.0 || !length.is_finite() {
+/// How far the series of these variables reach: h, or what halving it leaves until the last three terms of each are negligible beside its
+/// largest one. Terms fall at least eightfold from order to order where the motion's own do, so those before the last may be larger.
+fn reach(flow: &Flow, variables: Range<usize>, mut h: f64, limit: f64) -> f64 {
+    let order = flow.order();
+    let tail = order.saturating_sub(2);
+    for _ in 0..MOST_HALVINGS {
+        let power = |k: usize| h.powi(k as i32);
+        // Powers of all variables alike: they are the dearest of it.
+        let first: [f64; 4] = std::array::from_fn(power);
+        let last: [f64; 3] = std::array::from_fn(|i| {
+            let k = tail + i;
+            if k <= order { power(k) / 8.0_f64.powi((order - k) as i32) } else { 0.0 }
+        });
+        let orders: [usize; 7] =
+            std::array::from_fn(|k| if k < 4 { k.min(order) } else { (tail + k - 4).min(order) });
+        let larger = |a: f64, b: f64| if a > b { a } else { b };
+        let (mut all, mut i) = (true, 0);
+        // The first terms nearly always tell, without a branch; a series that begins later is looked at as a whole.
+        flow.coefficients().each(orders, |c| {
+            let left = larger(larger(c[4].abs() * last[0], c[5].abs() * last[1]), c[6].abs() * last[2]);
+            let size = larger(
+                larger(c[0].abs(), c[1].abs() * first[1]),
+                larger(c[2].abs() * first[2], c[3].abs() * first[3]),
+            );
+            all &= (left <= limit * size) | (i < variables.start);
+            i += 1;
+        });
+        let fits = |i: usize| {
+            let size = |k: usize| flow.coefficient(i, k.min(order)).abs();
+            let left = (0..3).map(|k| size(tail + k) * last[k]).fold(0.0, f64::max);
+            left <= limit * (0..tail.max(4)).map(|k| size(k) * power(k)).fold(0.0, f64::max)
+        };
+        if all || variables.clone().all(fits) {
             break;
         }
-        x.iter_mut().for_each(|v| *v /= length);
-        let y = scaled.times(&x);
-        norm = dot(&y, &y).sqrt();
-        x = scaled.transposed_times(&y);
+        h /= 2.0;
     }
-    norm * scale
+    h
+}
+
+/// Which parameters a seed moves, and whether by exactly 1.
+fn moved_parameters(seed: &Seed) -> Moved {
+    seed.moved.iter().map(|&(j, x)| (j, x == 1.0)).collect()
 }

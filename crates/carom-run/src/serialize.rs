@@ -7,6 +7,7 @@
 //! Promise: fields come in this order and under these names in every format; what `carom run --json` prints is this, laid
 //! out for reading. Numbers that are not finite are left to the format (JSON has only `null` for them).
 
+use crate::gradient::Gradient;
 use crate::motion::{
     Audit, Contact, EventRecord, Graze, Impact, InvariantDrift, Motion, Names, Signal, Stop, StopReason,
     Verdict,
@@ -17,9 +18,9 @@ use carom_mech::Provenance;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 /// Names and values, as a map.
-struct Named<'a, T>(&'a [String], &'a [T]);
+struct NamedValues<'a, T>(&'a [String], &'a [T]);
 
-impl<T: Serialize> Serialize for Named<'_, T> {
+impl<T: Serialize> Serialize for NamedValues<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().zip(self.1))
     }
@@ -56,7 +57,7 @@ fn name(names: &[String], index: usize) -> &str {
 impl Serialize for Motion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let names = &*self.names;
-        let fields = 19 + usize::from(self.variation.is_some());
+        let fields = 19 + usize::from(self.variation.is_some()) + usize::from(self.gradient.is_some());
         let mut s = serializer.serialize_struct("Motion", fields)?;
         s.serialize_field("model", &self.model)?;
         s.serialize_field("stop", &self.stop)?;
@@ -77,6 +78,10 @@ impl Serialize for Motion {
         match &self.variation {
             Some(variation) => s.serialize_field("sensitivity", &With(names, variation))?,
             None => s.skip_field("sensitivity")?,
+        }
+        match &self.gradient {
+            Some(gradient) => s.serialize_field("gradient", &With(names, gradient))?,
+            None => s.skip_field("gradient")?,
         }
         s.serialize_field("warnings", &self.warnings)?;
         s.serialize_field("audit", &self.audit)?;
@@ -139,13 +144,13 @@ impl Serialize for With<'_, Impact> {
         s.serialize_field("time", &i.time)?;
         s.serialize_field("walls", &walls)?;
         s.serialize_field("impulse", &i.impulse)?;
-        s.serialize_field("reaction_impulse", &Named(&names.rows, &i.reaction_impulse))?;
-        s.serialize_field("driving_impulse", &Named(&names.driven, &i.driving_impulse))?;
+        s.serialize_field("reaction_impulse", &NamedValues(&names.rows, &i.reaction_impulse))?;
+        s.serialize_field("driving_impulse", &NamedValues(&names.driven, &i.driving_impulse))?;
         s.serialize_field("gap_rate_before", &i.gap_rate_before)?;
         s.serialize_field("gap_rate_after", &i.gap_rate_after)?;
-        s.serialize_field("position", &Named(&names.coordinates, &i.position))?;
-        s.serialize_field("velocity_before", &Named(&names.coordinates, &i.velocity_before))?;
-        s.serialize_field("velocity_after", &Named(&names.coordinates, &i.velocity_after))?;
+        s.serialize_field("position", &NamedValues(&names.coordinates, &i.position))?;
+        s.serialize_field("velocity_before", &NamedValues(&names.coordinates, &i.velocity_before))?;
+        s.serialize_field("velocity_after", &NamedValues(&names.coordinates, &i.velocity_after))?;
         s.serialize_field("hamiltonian_before", &i.hamiltonian_before)?;
         s.serialize_field("hamiltonian_after", &i.hamiltonian_after)?;
         s.end()
@@ -181,16 +186,16 @@ impl Serialize for With<'_, EventRecord> {
         let mut s = serializer.serialize_struct("Event", 4)?;
         s.serialize_field("time", &e.time)?;
         s.serialize_field("name", name(&names.events, e.event))?;
-        s.serialize_field("position", &Named(&names.coordinates, &e.position))?;
-        s.serialize_field("velocity", &Named(&names.coordinates, &e.velocity))?;
+        s.serialize_field("position", &NamedValues(&names.coordinates, &e.position))?;
+        s.serialize_field("velocity", &NamedValues(&names.coordinates, &e.velocity))?;
         s.end()
     }
 }
 
 /// A matrix, row by row.
-struct Rows<'a>(&'a Matrix);
+struct MatrixRows<'a>(&'a Matrix);
 
-impl Serialize for Rows<'_> {
+impl Serialize for MatrixRows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq((0..self.0.rows).map(|i| self.0.row(i)))
     }
@@ -202,7 +207,7 @@ impl Serialize for With<'_, Variation> {
         let mut s = serializer.serialize_struct("Sensitivity", 10)?;
         s.serialize_field("of", &v.of)?;
         s.serialize_field("with_respect_to", &v.with_respect_to)?;
-        s.serialize_field("matrix", &v.not_differentiable.is_none().then_some(Rows(&v.end)))?;
+        s.serialize_field("matrix", &v.not_differentiable.is_none().then_some(MatrixRows(&v.end)))?;
         s.serialize_field("impact_times", &v.impacts.iter().map(|i| &i.time).collect::<Vec<_>>())?;
         s.serialize_field("impulses", &v.impacts.iter().map(|i| &i.impulse).collect::<Vec<_>>())?;
         s.serialize_field("event_times", &v.events.iter().map(|e| &e.time).collect::<Vec<_>>())?;
@@ -210,6 +215,22 @@ impl Serialize for With<'_, Variation> {
         s.serialize_field("not_differentiable", &v.not_differentiable.as_ref().map(|n| With(names, n)))?;
         s.serialize_field("one_sided", &Records(names, &v.one_sided))?;
         s.serialize_field("checks", &v.checks)?;
+        s.end()
+    }
+}
+
+impl Serialize for With<'_, Gradient> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let With(names, g) = self;
+        let mut s = serializer.serialize_struct("Gradient", 7)?;
+        s.serialize_field("of", &g.of)?;
+        s.serialize_field("value", &g.value)?;
+        s.serialize_field("with_respect_to", &g.with_respect_to)?;
+        let exists = g.not_differentiable.is_none() && g.value.is_finite();
+        s.serialize_field("gradient", &exists.then_some(&g.gradient))?;
+        s.serialize_field("not_differentiable", &g.not_differentiable.as_ref().map(|n| With(names, n)))?;
+        s.serialize_field("one_sided", &Records(names, &g.one_sided))?;
+        s.serialize_field("duality", &g.duality)?;
         s.end()
     }
 }

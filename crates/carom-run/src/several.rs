@@ -42,7 +42,7 @@ pub struct Joint {
 
 /// Gap rates on their way through the passes of one instant.
 #[derive(Clone, Debug)]
-pub struct Rates {
+pub struct GapRates {
     /// φ̇
     pub now: Vec<f64>,
     /// The absolute sums of their terms before the impact.
@@ -56,7 +56,7 @@ impl Touching {
     /// When a wall that is being hit cannot push, the walls close on each other, or there are too many passes.
     pub fn simultaneous(
         &self,
-        before: &Rates,
+        before: &GapRates,
         restitution: &[f64],
         passes: u64,
     ) -> Result<Joint, LawFailure> {
@@ -118,14 +118,14 @@ impl Touching {
             let more = solve_subset(&self.delassus, &walls, &missing);
             for (&i, x) in walls.iter().zip(&more) {
                 outcome.impulses[i] = (outcome.impulses[i] + x).max(0.0);
-                outcome.jump.iter_mut().zip(&self.spread[i]).for_each(|(j, s)| *j += x * s);
+                outcome.jump.iter_mut().zip(&self.inverse_mass_normals[i]).for_each(|(j, s)| *j += x * s);
                 outcome.reactions.iter_mut().zip(&self.reaction[i]).for_each(|(r, y)| *r -= x * y);
             }
         }
     }
 
     /// One pass: 0 ≤ λ ⊥ N S Nᵀ λ + (1 + ε) φ̇⁻ ≥ 0.
-    pub(crate) fn pass(&self, rates: &Rates, epsilon: &[f64]) -> Result<Solution, LawFailure> {
+    pub(crate) fn pass(&self, rates: &GapRates, epsilon: &[f64]) -> Result<Solution, LawFailure> {
         let offset: Vec<f64> = rates.now.iter().zip(epsilon).map(|(u, e)| (1.0 + e) * u).collect();
         let problem = Complementarity {
             matrix: &self.delassus,
@@ -162,7 +162,7 @@ impl Touching {
     }
 
     /// What an impulse of wall i, which sets its rate to `after`, makes of the rates of all.
-    pub fn push_alone(&self, rates: &mut Rates, i: usize, impulse: f64, after: f64) {
+    pub fn push_alone(&self, rates: &mut GapRates, i: usize, impulse: f64, after: f64) {
         for j in 0..rates.now.len() {
             let rounding = SOLVED * (rates.scale[j] + self.scale[(i, j)] * impulse);
             rates.now[j] += self.delassus[(i, j)] * impulse;
@@ -229,9 +229,9 @@ mod tests {
         (Touching::new(&plain_mass(2), &normals), normals)
     }
 
-    fn rates_of(normals: &[Vec<f64>], v: &[f64]) -> Rates {
+    fn rates_of(normals: &[Vec<f64>], v: &[f64]) -> GapRates {
         let size = |n: &[f64]| n.iter().zip(v).map(|(n, v)| (n * v).abs()).sum();
-        Rates {
+        GapRates {
             now: normals.iter().map(|n| dot(n, v)).collect(),
             scale: normals.iter().map(|n| size(n)).collect(),
         }
@@ -397,7 +397,7 @@ mod tests {
         ) {
             let mass = random_mass(5, &w);
             let rows = Matrix { rows: 2, columns: 5, entries: a };
-            let metric = KktFactor::new(&mass, &rows);
+            let kkt = KktFactor::new(&mass, &rows);
             let mut normals: Vec<Vec<f64>> = n.chunks(5).map(<[f64]>::to_vec).take(walls).collect();
             let mut moving = moving[..walls].to_vec();
             if kind == 3 {
@@ -417,7 +417,7 @@ mod tests {
             if resting {
                 moving[walls - 1] = -dot(&normals[walls - 1], &v);
             }
-            let touching = Touching::new(&metric, &normals);
+            let touching = Touching::new(&kkt, &normals);
             prop_assume!((0..walls).all(|i| touching.enforceable(i)));
             let mut before = rates_of(&normals, &v);
             before.now.iter_mut().zip(&moving).for_each(|(u, m)| *u += m);
@@ -472,10 +472,10 @@ mod tests {
             e in prop::collection::vec(0.0f64..1.0, 3), which in 0usize..3,
         ) {
             let mut normals: Vec<Vec<f64>> = n.chunks(3).map(<[f64]>::to_vec).collect();
-            let metric = plain_mass(3);
-            let once = Touching::new(&metric, &normals).simultaneous(&rates_of(&normals, &v), &e, MOST).unwrap();
+            let kkt = plain_mass(3);
+            let once = Touching::new(&kkt, &normals).simultaneous(&rates_of(&normals, &v), &e, MOST).unwrap();
             normals[which].iter_mut().for_each(|x| *x *= 2.0);
-            let twice = Touching::new(&metric, &normals).simultaneous(&rates_of(&normals, &v), &e, MOST).unwrap();
+            let twice = Touching::new(&kkt, &normals).simultaneous(&rates_of(&normals, &v), &e, MOST).unwrap();
             prop_assert_eq!(&once.outcome.jump, &twice.outcome.jump);
             prop_assert_eq!(once.outcome.impulses[which], 2.0 * twice.outcome.impulses[which]);
         }

@@ -4,21 +4,24 @@
 //! root of every gap is found and the law applied at the located state), never stops without saying why.
 
 use crate::dense::Dense;
+use crate::invariants::StepStates;
 use crate::motion::{Graze, Motion, Stop, StopReason};
 use crate::options::{Options, Progress, SimulateError};
 use crate::program::Program;
-use crate::run::{Halt, Run, Series};
+use crate::run::{Halt, Run};
 use crate::saltation::Cause;
 use crate::step_event::StepEvent;
+use crate::stepper::NextSeries;
 use crate::variation::Obstacle;
-use carom_jet::{Taylor, Time};
+use carom_jet::Time;
 use carom_mech::model::{Action, Interpolation};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Passes without any advance of time before giving up.
 const STALLED: u32 = 100_000;
 /// Impacts in a row that do not move time by a unit of rounding before the joint e = 0 law is applied.
-const CROWDED: u32 = 2_000;
+const MOST_UNRESOLVED: u32 = 2_000;
 /// A gap whose gradient falls below this part of itself within a step, just where the gap is zero, has ∇gap = 0 there: a
 /// double root is located to √ε ≈ 1e-8, where the gradient of x² has fallen to that part.
 const FLAT: f64 = 1e-6;
@@ -132,6 +135,7 @@ impl Run<'_> {
     /// From the start to the end.
     pub fn go(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Halt> {
         self.recorder.motion.dense = self.options.dense.then(Dense::default);
+        self.recorder.motion.step_states = self.options.step_states.then(StepStates::default);
         self.keep_state();
         self.first_leg()?;
         while !self.step_once(tell)? {}
@@ -140,7 +144,7 @@ impl Run<'_> {
 
     /// One step: expand, find what happens first, apply it, record. True when the end is reached.
     pub fn step_once(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<bool, Halt> {
-        let left = self.until.minus(self.time);
+        let left = self.stepper.until.minus(self.now.time);
         if left <= 0.0 {
             self.pass_row();
             return self.settle_end().map(|()| true);
@@ -156,15 +160,15 @@ impl Run<'_> {
 
     /// Tells progress and counts steps; ends the motion where either says so.
     fn allow_step(&mut self, tell: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Halt> {
-        if self.steps.is_multiple_of(TELL_EVERY) && !tell(&self.progress()) {
+        if self.stepper.steps.is_multiple_of(TELL_EVERY) && !tell(&self.progress()) {
             self.settle_end()?;
             return Err(Halt { reason: StopReason::Interrupted, detail: None });
         }
-        if self.steps >= self.options.max_steps {
+        if self.stepper.steps >= self.options.max_steps {
             self.settle_end()?;
             return Err(Halt::new(StopReason::StepLimit, format!("{} steps", self.options.max_steps)));
         }
-        self.steps += 1;
+        self.stepper.steps += 1;
         Ok(())
     }
 
@@ -174,12 +178,12 @@ impl Run<'_> {
         let (at, found) = self.first_event(h);
         self.stop_at_flat_touch(touches)?;
         if let Some(graze) = self.recorder.motion.grazes.get(touches) {
-            let wall = graze.wall;
-            self.lose(Obstacle::Graze, &[wall], None);
+            let (wall, time) = (graze.wall, graze.time);
+            self.lose_at(time, Obstacle::Graze, &[wall], None);
         }
         let step = if found.is_some() { at } else { h };
-        self.stalled = if step > 0.0 { 0 } else { self.stalled + 1 };
-        if self.stalled > STALLED {
+        self.stepper.stalled = if step > 0.0 { 0 } else { self.stepper.stalled + 1 };
+        if self.stepper.stalled > STALLED {
             return Err(Halt::new(StopReason::StepLimit, "time does not advance any more".to_string()));
         }
         Ok(found.map(|what| (at, what)))
@@ -187,8 +191,8 @@ impl Run<'_> {
 
     /// Nothing happens: to the end of the step.
     fn pass_step(&mut self, h: f64, left: f64) -> Result<(), Halt> {
-        self.pass(h, h == self.in_units(left))?;
-        self.series = Series::Missing;
+        self.pass(h, h == self.stepper.in_units(left))?;
+        self.stepper.series = NextSeries::Missing;
         self.pass_knot()
     }
 
@@ -201,26 +205,31 @@ impl Run<'_> {
             }
             self.stop_at_rank_loss()?;
         }
-        let instant = self.is_instant(at * self.unit);
+        let instant = self.is_instant(at * self.stepper.unit);
         let struck = self.handle(what)?;
-        self.contact.crowded = if struck && instant { self.contact.crowded + 1 } else { 0 };
-        if self.contact.crowded > CROWDED {
-            self.end_crowd()?;
+        self.contact.unresolved_impacts =
+            if struck && instant { self.contact.unresolved_impacts + 1 } else { 0 };
+        if self.contact.unresolved_impacts > MOST_UNRESOLVED {
+            self.end_unresolved_impacts()?;
         }
-        self.series = Series::Fresh;
+        self.stepper.series = NextSeries::Fresh;
         Ok(())
     }
 
     /// Impacts follow each other faster than time can resolve.
-    fn end_crowd(&mut self) -> Result<(), Halt> {
+    fn end_unresolved_impacts(&mut self) -> Result<(), Halt> {
         self.warn(
             "impacts accumulated faster than time can resolve; they were ended by the e = 0 law".into(),
         );
         self.note_sides();
-        self.cut_zeno(self.time)?;
+        let last = self.recorder.motion.impacts.iter().rev().take(MOST_UNRESOLVED as usize);
+        let walls: BTreeSet<usize> = last.flat_map(|impact| impact.walls.iter().copied()).collect();
+        let walls: Vec<usize> = walls.into_iter().collect();
+        self.lose(Obstacle::Zeno, &walls, None);
+        self.cut_zeno(self.now.time)?;
         self.begin_leg(&[], &[])?;
         self.fire_crossing()?;
-        self.contact.crowded = 0;
+        self.contact.unresolved_impacts = 0;
         Ok(())
     }
 
@@ -232,10 +241,10 @@ impl Run<'_> {
 
     /// An event within a step across rank loss: no leg can begin there, the series go on.
     fn record_within(&mut self, what: StepEvent, step: f64, h: f64) -> Result<(), Halt> {
-        self.ride_on(step, h);
+        self.rank.go_on_within_step(&mut self.leg, step, h);
         let handled = self.handle(what);
-        self.rank.riding = false;
-        self.series = Series::Fresh;
+        self.rank.within_step = false;
+        self.stepper.series = NextSeries::Fresh;
         handled.map(|_| ())
     }
 
@@ -243,14 +252,9 @@ impl Run<'_> {
     fn reach(&mut self, what: StepEvent, step: f64) -> Result<(), Halt> {
         let StepEvent::Wall(w) = what else { return self.advance(step) };
         self.evaluate_frame();
-        let steepness = self.steepness(w);
+        let steepness = self.frame.steepness(w);
         self.advance(step)?;
-        if self.steepness(w) < FLAT * steepness { Err(self.flat(w)) } else { Ok(()) }
-    }
-
-    /// |∇gap| at the present frame.
-    fn steepness(&self, wall: usize) -> f64 {
-        self.frame.normal(wall).iter().map(|n| n * n).sum::<f64>().sqrt()
+        if self.frame.steepness(w) < FLAT * steepness { Err(self.flat(w)) } else { Ok(()) }
     }
 
     /// A touch where ∇gap = 0 (gap x²) is no graze: the motion passes a wall that no impulse can hold.
@@ -258,16 +262,16 @@ impl Run<'_> {
         for i in known..self.recorder.motion.grazes.len() {
             let Graze { time, wall } = self.recorder.motion.grazes[i];
             self.evaluate_frame();
-            let steepness = self.steepness(wall);
-            let (start, here) = (self.state.clone(), self.time);
+            let steepness = self.frame.steepness(wall);
+            let (start, here) = (self.now.state.clone(), self.now.time);
             let away = Time::new(time).minus(here);
-            let within = self.in_units(away);
+            let within = self.stepper.in_units(away);
             let mut there = start.clone();
-            self.state_within(within, &mut there);
-            (self.state, self.time) = (there, here.plus(away));
+            self.leg.state_within(within, &mut there);
+            (self.now.state, self.now.time) = (there, here.plus(away));
             self.evaluate_frame();
-            let flat = self.steepness(wall) < FLAT * steepness;
-            (self.state, self.time) = (start, here);
+            let flat = self.frame.steepness(wall) < FLAT * steepness;
+            (self.now.state, self.now.time) = (start, here);
             self.evaluate_frame();
             if flat {
                 self.recorder.motion.grazes.truncate(i);
@@ -281,9 +285,9 @@ impl Run<'_> {
     fn progress(&self) -> Progress {
         Progress {
             from: self.options.start.time,
-            time: self.time.value(),
+            time: self.now.time.value(),
             until: self.options.until,
-            steps: self.steps,
+            steps: self.stepper.steps,
             impacts: self.recorder.impact_count,
         }
     }
@@ -302,33 +306,30 @@ impl Run<'_> {
         }
         self.begin_leg(&[], &[])?;
         self.finish_first_jump(before, struck, &touched);
+        self.begin_journal();
         // From here on scales are those of the motion.
         self.note_reach_of_series(self.natural_step());
         self.note_scales();
         self.check_rank_at_start()?;
-        self.series = Series::Fresh;
+        self.stepper.series = NextSeries::Fresh;
         Ok(())
     }
 
     /// At a row of a table the next piece takes over, and a new leg begins.
     fn pass_knot(&mut self) -> Result<(), Halt> {
-        if !self.is_at_row() {
+        if !self.leg.is_at_knot(self.now.time) {
             return Ok(());
         }
-        self.note_reach(self.last_step);
+        self.note_reach(self.stepper.last_step);
         self.note_sides();
         self.pass_row();
         self.begin_leg(&[], &[])?;
         self.fire_crossing()
     }
 
-    fn is_at_row(&self) -> bool {
-        self.next_knot.is_some_and(|knot| Time::new(knot).minus(self.time) <= 0.0)
-    }
-
     /// At a row of a table the next piece takes over. A signal that jumps there changes E at once: that is its work.
     fn pass_row(&mut self) {
-        if !self.is_at_row() {
+        if !self.leg.is_at_knot(self.now.time) {
             return;
         }
         let inputs = &self.program.mechanics.model.inputs;
@@ -397,7 +398,7 @@ impl Run<'_> {
         if struck {
             self.finish_jump(before);
         } else if !self.contact.walls[w].closed {
-            self.recorder.graze(self.time.value(), w);
+            self.recorder.graze(self.now.time.value(), w);
             self.lose(Obstacle::Graze, &[w], None);
         } else {
             // Arriving without speed where the wall then holds.
@@ -413,7 +414,7 @@ impl Run<'_> {
         self.recorder.motion.provenance = Arc::clone(&self.base.provenance);
         self.sample_last();
         self.keep_state();
-        let end = self.time.value();
+        let end = self.now.time.value();
         // A contact that would begin after the end was not reached.
         self.recorder.motion.contacts.retain(|c| c.from <= end);
         self.recorder.motion.contacts.sort_by(|a, b| a.from.total_cmp(&b.from));
@@ -426,9 +427,4 @@ impl Run<'_> {
         self.recorder.sampler.deliver(&mut self.recorder.motion);
         std::mem::take(&mut self.recorder.motion)
     }
-}
-
-/// Order and step rule.
-pub(crate) fn taylor_of(options: &Options) -> Taylor {
-    Taylor::new(options.tolerance)
 }

@@ -81,9 +81,7 @@ impl Squeeze {
 
     /// A gap seen inside a leg.
     pub fn see(&mut self, gap: f64) {
-        if gap > self.leg {
-            self.leg = gap;
-        }
+        self.leg = carom_jet::greater(self.leg, gap);
     }
 
     /// An impact; returns the extrapolated closing time when the space has closed, or nearly.
@@ -151,19 +149,19 @@ impl Run<'_> {
     /// The free space, followed for long enough to know, closes at this time: can it be seen that it does, before the end
     /// of the run?
     pub fn space_closes(&mut self, closing: f64) -> bool {
-        let t = self.time.value();
+        let t = self.now.time.value();
         let beyond = (2.0 * closing - t).min(self.options.until);
         // Other pieces of a table, or other sides of a switching surface, would be other walls.
-        let same = self.events.surfaces.is_empty() && self.next_knot.is_none_or(|knot| knot >= beyond);
+        let same = self.events.surfaces.is_empty() && self.leg.next_knot.is_none_or(|knot| knot >= beyond);
         if !same || self.is_degenerate() || beyond <= closing {
             return false;
         }
-        self.frame.at(self.time.plus(beyond - t), &self.state);
+        self.frame.at(self.now.time.plus(beyond - t), &self.now.state);
         let gone = self.frame.is_finite() && {
             let walls = self.contact.squeeze.walls();
             let normals: Vec<Vec<f64>> = walls.iter().map(|&w| self.frame.normal(w).to_vec()).collect();
             let gaps: Vec<f64> = walls.iter().map(|&w| self.frame.gap(w)).collect();
-            let touching = Touching::new(&self.frame.metric(), &normals);
+            let touching = Touching::new(&self.frame.kkt(), &normals);
             complementary(&touching.delassus, &gaps).is_none()
         };
         self.evaluate_frame();

@@ -1,23 +1,27 @@
 //! The beginning: options checked, the state completed, constraints and walls tested.
 //!
 //! Residuals up to 1e-9 of a row's scale are projected silently; larger ones are an error that says by how much each row
-//! fails, unless projection was asked for. Variables that were not given are 0, or what the rows determine.
+//! fails, unless projection was asked for. Variables that were not given are 0, or what the rows determine: for a start as its
+//! model file has it that was found when the model was checked (`carom-mech`, `check/consistency.rs`); here it is found for
+//! other parameters and starts, table inputs and hidden conditions included.
 
 use crate::audit::LawAudit;
 use crate::contact_state::ContactState;
 use crate::events::EventState;
 use crate::frame::Frame;
+use crate::leg::{ActiveLeg, first_sign};
 use crate::motion::StopReason;
 use crate::options::{Options, Sampling, SimulateError};
 use crate::program::{LegKey, Program};
+use crate::rank_loss::RankWatch;
 use crate::recorder::Recorder;
-use crate::run::{Halt, Run, Series, Spaces, refuse};
-use crate::simulate::taylor_of;
+use crate::run::{Halt, Run, refuse};
+use crate::stepper::{Now, Stepper};
 use crate::zero::TYPED;
 use carom_jet::dense::{Factored, Matrix};
-use carom_jet::{Extent, Time, unit_for};
+use carom_jet::{Taylor, Time};
 use carom_mech::mechanics::Dynamics;
-use carom_mech::model::{Interpolation, RowKind};
+use carom_mech::model::Interpolation;
 use std::sync::Arc;
 
 impl<'p> Run<'p> {
@@ -30,44 +34,27 @@ impl<'p> Run<'p> {
 
     /// Workspaces for a program; nothing has begun.
     pub fn blank(program: &'p Program, options: Arc<Options>) -> Run<'p> {
-        let m = &program.mechanics;
-        let taylor = taylor_of(&options);
         Run {
             program,
             base: program,
-            contact: ContactState::new(m.walls.len()),
+            now: Now { state: vec![0.0; program.state.len()], ..Now::default() },
+            stepper: Stepper::new(program, &options),
+            leg: ActiveLeg::default(),
+            frame: Frame::new(&program.frame, &program.layout),
+            contact: ContactState::new(program.mechanics.walls.len()),
             events: EventState::new(program),
+            rank: RankWatch::default(),
             audit: LawAudit::default(),
             recorder: Recorder::new(program),
-            until: Time::default(),
-            time: Time::default(),
-            state: vec![0.0; program.state.len()],
-            remainder: carom_jet::Remainder::default(),
-            next_state: Vec::new(),
-            extent: Extent::new(program.state.len(), program.followed()),
-            unit: 1.0,
-            parameters: Vec::new(),
-            frame: Frame::new(&program.frame, &program.layout),
-            spaces: Spaces::default(),
-            key: LegKey::default(),
-            fixed_step: 0.0,
-            steps: 0,
-            next_knot: None,
-            powers: vec![0.0; taylor.order.max(8)],
-            last_step: 0.0,
-            smooth_steps: 0,
-            rank: crate::rank_loss::RankWatch::default(),
             tangent: None,
-            series: Series::Missing,
-            stalled: 0,
-            taylor,
             options,
         }
     }
 
     /// The same workspaces for another simulation: nothing is left of the one before.
     pub fn restart(&mut self, options: Arc<Options>) -> Result<(), SimulateError> {
-        let same_steps = taylor_of(&options) == self.taylor && options.method == self.options.method;
+        let same_steps =
+            Taylor::new(options.tolerance) == self.stepper.taylor && options.method == self.options.method;
         if self.contact.held.is_some() || !same_steps {
             let keeps_impacts = self.recorder.keeps_impacts;
             *self = Run::blank(self.base, options);
@@ -75,16 +62,14 @@ impl<'p> Run<'p> {
             return self.begin();
         }
         self.options = options;
-        self.key = LegKey::default();
+        self.now.remainder.clear();
+        self.stepper.clear();
+        (self.leg.key, self.leg.next_knot) = (LegKey::default(), None);
         self.contact.clear();
         self.events.clear();
         self.audit.clear();
         self.recorder.clear();
-        self.extent.clear();
-        self.remainder.clear();
-        (self.steps, self.stalled, self.smooth_steps) = (0, 0, 0);
-        (self.last_step, self.series) = (0.0, Series::Missing);
-        (self.next_knot, self.tangent) = (None, None);
+        self.tangent = None;
         self.rank.restart();
         self.begin()
     }
@@ -95,16 +80,15 @@ impl<'p> Run<'p> {
         let m = &program.mechanics;
         let n = program.size();
         self.recorder.sampler.restart(&sample_times(&options)?);
-        self.until = Time::new(options.until);
-        self.time = Time::new(options.start.time);
-        self.unit = unit_for(self.until.minus(self.time));
+        self.now.time = Time::new(options.start.time);
+        self.stepper.set_span(self.now.time, Time::new(options.until));
         let hamiltonian = matches!(m.dynamics, Dynamics::Hamiltonian(_));
         let rates = if hamiltonian { &options.start.momentum } else { &options.start.velocity };
         let given = |list: &[Option<f64>], i: usize| list.get(i).copied().flatten();
-        self.state.fill(0.0);
+        self.now.state.fill(0.0);
         for (k, &i) in m.free.iter().enumerate() {
-            self.state[k] = given(&options.start.position, i).unwrap_or(0.0);
-            self.state[n + k] = given(rates, i).unwrap_or(0.0);
+            self.now.state[k] = given(&options.start.position, i).unwrap_or(0.0);
+            self.now.state[n + k] = given(rates, i).unwrap_or(0.0);
         }
         self.set_parameters(&options.parameters);
         self.choose_pieces();
@@ -130,26 +114,26 @@ impl<'p> Run<'p> {
 
     /// The model's parameters; all signs start positive.
     fn set_parameters(&mut self, given: &[f64]) {
-        let signs = self.program.parameters.len() - self.program.surfaces.len();
+        let signs = first_sign(self.program);
         let curves = given.len()..signs;
-        let known = self.parameters.len() == self.program.parameters.len()
-            && self.parameters[..given.len()] == *given
+        let known = self.leg.parameters.len() == self.program.parameters.len()
+            && self.leg.parameters[..given.len()] == *given
             && curves.is_empty()
-            && self.parameters[signs..].iter().all(|s| *s == 1.0);
+            && self.leg.parameters[signs..].iter().all(|s| *s == 1.0);
         if known {
             return;
         }
-        self.parameters.clear();
-        self.parameters.extend_from_slice(given);
-        self.parameters.resize(signs, 0.0);
-        self.parameters.resize(self.program.parameters.len(), 1.0);
-        self.spread_parameters();
+        self.leg.parameters.clear();
+        self.leg.parameters.extend_from_slice(given);
+        self.leg.parameters.resize(signs, 0.0);
+        self.leg.parameters.resize(self.program.parameters.len(), 1.0);
+        self.set_flow_parameters();
     }
 
     /// Signs of the surfaces at the start, inner ones first.
     fn first_signs(&mut self) {
         for s in 0..self.events.surfaces.len() {
-            let _ = self.events.settings.evaluate(self.time, &self.state);
+            let _ = self.events.settings.evaluate(self.now.time, &self.now.state);
             let value = self.events.settings.watched(self.contact.walls.len() + s)[0];
             if value < 0.0 {
                 self.set_sign(s, -1.0);
@@ -158,7 +142,7 @@ impl<'p> Run<'p> {
     }
 
     fn read_restitution(&mut self) -> Result<(), SimulateError> {
-        let _ = self.events.settings.evaluate(self.time, &self.state);
+        let _ = self.events.settings.evaluate(self.now.time, &self.now.state);
         self.contact.restitution =
             (0..self.contact.walls.len()).map(|w| self.events.settings.watched(w)[0]).collect();
         match (0..self.contact.walls.len()).find(|&w| !(0.0..=1.0).contains(&self.contact.restitution[w])) {
@@ -173,7 +157,7 @@ impl<'p> Run<'p> {
 
     fn check_state(&mut self) -> Result<(), SimulateError> {
         self.evaluate_frame();
-        if self.state.iter().any(|x| !x.is_finite()) || !self.frame.is_finite() {
+        if self.now.state.iter().any(|x| !x.is_finite()) || !self.frame.is_finite() {
             let halt = self.not_finite();
             return Err(SimulateError::Singular(format!(
                 "at the start {}",
@@ -181,14 +165,14 @@ impl<'p> Run<'p> {
             )));
         }
         if !self.is_degenerate() && !self.frame.layout.inverse {
-            let metric = self.frame.metric();
-            if let Some(z) = metric.massless_directions().first() {
+            let kkt = self.frame.kkt();
+            if let Some(z) = kkt.massless_directions().first() {
                 let names: Vec<String> = self
                     .program
                     .mechanics
                     .free
                     .iter()
-                    .zip(metric.natural_parts(z))
+                    .zip(kkt.natural_parts(z))
                     .filter(|(_, z)| z.abs() > 1e-6)
                     .map(|(&i, _)| format!("`{}`", self.program.mechanics.model.coordinates[i].name))
                     .collect();
@@ -237,7 +221,7 @@ impl<'p> Run<'p> {
     }
 
     fn warn_about_rows(&mut self) {
-        if self.is_degenerate() || self.key.rows.len() == self.frame.layout.rows {
+        if self.is_degenerate() || self.leg.key.rows.len() == self.frame.layout.rows {
             return;
         }
         // Name the dependent rows and the combination.
@@ -269,46 +253,16 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// Residuals per row, as sentences.
-    fn failing_rows(&self) -> Vec<String> {
-        let names = &self.program.mechanics.rows;
-        let mut failing = Vec::new();
-        let mut test = |what: &str, value: f64, scale: f64| {
-            if value.is_nan() || value.abs() > TYPED * scale {
-                failing.push(format!("{what} is {value:?} at the start, not 0"));
-            }
-        };
-        for (r, row) in names.iter().enumerate() {
-            test(
-                &format!("constraint `{}`", row.name),
-                self.frame.row_position()[r],
-                self.frame.row_position_scale(r),
-            );
-            test(
-                &format!("the rate of constraint `{}`", row.name),
-                self.frame.row_rate()[r],
-                self.frame.row_rate_scale(r),
-            );
-        }
-        if let Dynamics::Degenerate(d) = &self.program.mechanics.dynamics {
-            for (c, condition) in d.conditions.iter().enumerate().skip(names.len()) {
-                let what = format!("the condition \"{}\"", condition.name);
-                test(&what, self.frame.conditions()[c], self.frame.condition_scale(c));
-            }
-        }
-        failing
-    }
-
     /// Computes what was not given, then checks or projects.
     fn complete_start(&mut self, given: impl Fn(usize, bool) -> bool) -> Result<(), SimulateError> {
         if self.frame.layout.rows == 0 && self.frame.layout.conditions == 0 {
             return Ok(());
         }
-        if !self.failing_rows().is_empty() {
+        if !self.frame.failing_rows(&self.program.mechanics).is_empty() {
             self.solve_for_missing(&given);
         }
         self.reach_from_start();
-        let failing = self.failing_rows();
+        let failing = self.frame.failing_rows(&self.program.mechanics);
         if !failing.is_empty() && !self.options.start.project {
             return Err(SimulateError::InconsistentStart(failing));
         }
@@ -318,7 +272,9 @@ impl<'p> Run<'p> {
         if drift > f64::EPSILON {
             let left = self.project();
             if left > TYPED {
-                return Err(SimulateError::InconsistentStart(self.failing_rows()));
+                return Err(SimulateError::InconsistentStart(
+                    self.frame.failing_rows(&self.program.mechanics),
+                ));
             }
         }
         Ok(())
@@ -331,10 +287,10 @@ impl<'p> Run<'p> {
         if free.is_empty() {
             return;
         }
-        let given = self.state.clone();
+        let given = self.now.state.clone();
         self.solve_by_gradient(&free);
         if !(self.frame.is_finite() && self.drift() <= TYPED) {
-            self.state = given;
+            self.now.state = given;
             self.evaluate_frame();
             self.solve_by_differences(&free);
         }
@@ -342,11 +298,11 @@ impl<'p> Run<'p> {
 
     /// Newton with the gradients of rows and conditions.
     fn solve_by_gradient(&mut self, free: &[usize]) {
-        let before = self.state.clone();
+        let before = self.now.state.clone();
         let mut last = f64::INFINITY;
         for _ in 0..100 {
-            let residual = self.start_residual();
-            let gradient = self.start_gradient();
+            let residual: Vec<f64> = self.frame.residuals().collect();
+            let gradient = self.frame.residual_gradient(&self.program.mechanics.rows);
             // Rows that no missing variable can change are checked afterwards, not solved.
             let rows: Vec<usize> =
                 (0..residual.len()).filter(|&i| free.iter().any(|&k| gradient[(i, k)] != 0.0)).collect();
@@ -363,41 +319,41 @@ impl<'p> Run<'p> {
                 break;
             }
             for (&k, d) in free.iter().zip(&step) {
-                self.state[k] += d;
+                self.now.state[k] += d;
             }
             self.evaluate_frame();
             // Newton halves its steps at least, until rounding is left.
             let size =
                 step.iter().enumerate().map(|(j, d)| d.abs() / factored.natural(j)).fold(0.0, f64::max);
-            let total = free.iter().enumerate().map(|(j, &k)| self.state[k].abs() / factored.natural(j));
+            let total = free.iter().enumerate().map(|(j, &k)| self.now.state[k].abs() / factored.natural(j));
             if size == 0.0 || (size > 0.5 * last && size < TYPED * total.fold(0.0, f64::max)) {
                 break;
             }
             last = size;
         }
         if !self.frame.is_finite() {
-            self.state = before;
+            self.now.state = before;
             self.evaluate_frame();
         }
     }
 
     /// The same by central differences, where the gradient leaves something out.
     fn solve_by_differences(&mut self, free: &[usize]) {
-        let before = self.state.clone();
+        let before = self.now.state.clone();
         for _ in 0..100 {
-            let residual = self.start_residual();
+            let residual: Vec<f64> = self.frame.residuals().collect();
             let mut jacobian = Matrix::zeros(residual.len(), free.len());
             for (j, &k) in free.iter().enumerate() {
                 // Central differences; the last digits come from the projection afterwards.
-                let step = 1e-6 * self.state[k].abs().max(1.0);
-                let x = self.state[k];
+                let step = 1e-6 * self.now.state[k].abs().max(1.0);
+                let x = self.now.state[k];
                 let mut side = |dx: f64| {
-                    self.state[k] = x + dx;
+                    self.now.state[k] = x + dx;
                     self.evaluate_frame();
-                    self.start_residual()
+                    self.frame.residuals().collect::<Vec<f64>>()
                 };
                 let (plus, minus) = (side(step), side(-step));
-                self.state[k] = x;
+                self.now.state[k] = x;
                 for i in 0..residual.len() {
                     jacobian[(i, j)] = (plus[i] - minus[i]) / (2.0 * step);
                 }
@@ -417,46 +373,17 @@ impl<'p> Run<'p> {
             }
             let size = carom_jet::dense::largest(&step);
             for (&k, d) in free.iter().zip(&step) {
-                self.state[k] += d;
+                self.now.state[k] += d;
             }
             self.evaluate_frame();
-            if size <= 1e-14 * carom_jet::dense::largest(&self.state).max(1.0) {
+            if size <= 1e-14 * carom_jet::dense::largest(&self.now.state).max(1.0) {
                 break;
             }
         }
         if !self.frame.is_finite() {
-            self.state = before;
+            self.now.state = before;
             self.evaluate_frame();
         }
-    }
-
-    /// The gradient of the residual by q and v (or p). The rates of rows by q are left out: positions settle first.
-    fn start_gradient(&self) -> Matrix {
-        let (n, f) = (self.size(), &self.frame);
-        let (rows, conditions) = (f.rows(), f.condition_gradient());
-        let m = rows.rows;
-        // v = H_p: rates change with momenta through H_pp.
-        let inverse = self.is_hamiltonian().then(|| f.mass());
-        let mut gradient = Matrix::zeros(2 * m + conditions.rows, 2 * n);
-        for i in 0..m {
-            let holonomic = self.program.mechanics.rows[i].kind == RowKind::Holonomic;
-            for k in 0..n {
-                if holonomic {
-                    gradient[(i, k)] = rows[(i, k)];
-                }
-                gradient[(m + i, n + k)] = match &inverse {
-                    Some(inverse) => (0..n).map(|j| rows[(i, j)] * inverse[(j, k)]).sum(),
-                    None => rows[(i, k)],
-                };
-            }
-        }
-        gradient.entries[2 * m * 2 * n..].copy_from_slice(&conditions.entries);
-        gradient
-    }
-
-    fn start_residual(&self) -> Vec<f64> {
-        let f = &self.frame;
-        f.row_position().iter().chain(f.row_rate()).chain(f.conditions()).copied().collect()
     }
 
     /// The state an event sets, checked against rows and walls.
@@ -465,17 +392,17 @@ impl<'p> Run<'p> {
         let name = self.program.mechanics.model.events[event].name.clone();
         for (&(symbol, _), &value) in self.program.mechanics.events[event].set.iter().zip(values) {
             if let Some(k) = self.program.state.iter().position(|&x| x == symbol) {
-                self.state[k] = value;
+                self.now.state[k] = value;
             }
         }
         for wall in &mut self.contact.walls {
             (wall.touching, wall.resting, wall.closed) = (false, false, false);
         }
         self.evaluate_frame();
-        if !self.frame.is_finite() || self.state.iter().any(|x| !x.is_finite()) {
+        if !self.frame.is_finite() || self.now.state.iter().any(|x| !x.is_finite()) {
             return Err(self.not_finite());
         }
-        let mut broken = self.failing_rows();
+        let mut broken = self.frame.failing_rows(&self.program.mechanics);
         for w in 0..self.contact.walls.len() {
             if self.is_behind(w) {
                 broken.push(format!("wall `{}` has gap {:?}", self.wall_name(w), self.frame.gap(w)));

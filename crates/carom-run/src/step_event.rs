@@ -3,7 +3,8 @@
 //! Nearly every step is uneventful, and  p₀ + Σ min(0, p_k h^k) > 0  proves it at the cost of one pass over the
 //! coefficients; only the others are searched for roots.
 
-use crate::events::{Side, counts};
+use crate::events::{KnownSign, counts};
+use crate::program::Watched;
 use crate::run::Run;
 use carom_jet::Time;
 use carom_jet::roots::{Beginning, Roots, certainly_none};
@@ -35,82 +36,103 @@ impl StepEvent {
 impl Run<'_> {
     /// The rounding of a contact force is known at a frame; only a force that may fall to zero needs it.
     fn forces_need_a_frame(&self) -> bool {
-        let first = self.program.watched(&self.key).force;
-        self.key.closed.iter().enumerate().any(|(i, &w)| {
-            let c = self.polynomial(first + i);
-            self.contact.walls[w].force_zeros > 0 || !stays_above(c, &self.powers, 0.0)
+        let first = self.program.watched(&self.leg.key).force;
+        self.leg.key.closed.iter().enumerate().any(|(i, &w)| {
+            let c = self.leg.polynomial(first + i);
+            self.contact.walls[w].force_zeros > 0 || !stays_above(c, &self.stepper.powers, 0.0)
         })
     }
 
     /// The earliest thing that happens within [0, h]; touches before it are recorded.
     pub fn first_event(&mut self, h: f64) -> (f64, Option<StepEvent>) {
-        let watched = self.program.watched(&self.key);
+        let watched = self.program.watched(&self.leg.key);
         if self.forces_need_a_frame() {
             self.evaluate_frame();
         }
-        let mut best: (f64, Option<StepEvent>) = (h, None);
-        let mut offer = |at: f64, what: StepEvent| {
-            let earlier = match best.1 {
-                None => at <= best.0,
-                Some(other) => at < best.0 || (at == best.0 && what.rank() < other.rank()),
-            };
-            if earlier {
-                best = (at, Some(what));
-            }
-        };
+        let mut first = Earliest { at: h, what: None };
         let mut grazes: Vec<(f64, usize)> = Vec::new();
+        let first_wall = self.first_wall(h, &watched, &mut first, &mut grazes);
+        self.first_release(h, &watched, &mut first);
+        self.first_switch(h, &watched, &mut first);
+        self.first_user_event(h, &watched, &mut first);
+        self.put_impacts_first(h, first_wall, &mut first);
+        self.record_grazes(h, &grazes, first.at);
+        (first.at, first.what)
+    }
+
+    /// Offers the walls that are reached, notes touches; the first one of all.
+    fn first_wall(
+        &self,
+        h: f64,
+        watched: &Watched,
+        first: &mut Earliest,
+        grazes: &mut Vec<(f64, usize)>,
+    ) -> Option<(f64, usize)> {
         let mut first_wall: Option<(f64, usize)> = None;
         for (w, wall) in self.contact.walls.iter().enumerate() {
             if wall.closed {
                 continue;
             }
-            let c = self.polynomial(watched.gap + w);
+            let c = self.leg.polynomial(watched.gap + w);
             let noise = 4.0 * f64::EPSILON * self.gap_size_at_start(w);
-            if wall.zeros == 0 && stays_above(c, &self.powers, noise) {
+            if wall.zeros == 0 && stays_above(c, &self.stepper.powers, noise) {
                 continue;
             }
             if let Some(at) = first_fall(c, h, wall.zeros, noise, |s| grazes.push((s, w))) {
-                offer(at, StepEvent::Wall(w));
+                first.offer(at, StepEvent::Wall(w));
                 if first_wall.is_none_or(|first: (f64, usize)| at < first.0) {
                     first_wall = Some((at, w));
                 }
             }
         }
-        for (i, &w) in self.key.closed.iter().enumerate() {
-            let c = self.polynomial(watched.force + i);
-            if self.contact.walls[w].force_zeros == 0 && stays_above(c, &self.powers, 0.0) {
+        first_wall
+    }
+
+    /// Offers the contacts whose force falls to zero.
+    fn first_release(&self, h: f64, watched: &Watched, first: &mut Earliest) {
+        for (i, &w) in self.leg.key.closed.iter().enumerate() {
+            let c = self.leg.polynomial(watched.force + i);
+            let zeros = self.contact.walls[w].force_zeros;
+            if zeros == 0 && stays_above(c, &self.stepper.powers, 0.0) {
                 continue;
             }
-            if let Some(at) =
-                first_fall(c, h, self.contact.walls[w].force_zeros, self.force_rounding(w), |_| {})
-            {
-                offer(at, StepEvent::Release(w));
+            if let Some(at) = first_fall(c, h, zeros, self.frame.force_rounding(w), |_| {}) {
+                first.offer(at, StepEvent::Release(w));
             }
         }
         if let Some(w) = self.contact.held
             && let Some(at) =
-                first_fall(self.polynomial(watched.held), h, self.contact.held_force_zeros, 0.0, |_| {})
+                first_fall(self.leg.polynomial(watched.held), h, self.contact.held_force_zeros, 0.0, |_| {})
         {
-            offer(at, StepEvent::LetGo(w));
+            first.offer(at, StepEvent::LetGo(w));
         }
+    }
+
+    /// Offers the switching surfaces that are crossed, and those that are slid on no more.
+    fn first_switch(&self, h: f64, watched: &Watched, first: &mut Earliest) {
         for (s, side) in self.events.surfaces.iter().enumerate() {
             if side.sign != 0.0
-                && let Some(at) = first_crossing(self.polynomial(watched.surface + s), h, side, |_, _| true)
+                && let Some(at) =
+                    first_crossing(self.leg.polynomial(watched.surface + s), h, side, |_, _| true)
             {
-                offer(at, StepEvent::Surface(s));
+                first.offer(at, StepEvent::Surface(s));
             }
         }
-        for (i, &s) in self.key.sliding.iter().enumerate() {
-            let c = self.polynomial(watched.sliding + i);
+        for (i, &s) in self.leg.key.sliding.iter().enumerate() {
+            let c = self.leg.polynomial(watched.sliding + i);
             for bound in [1.0, -1.0] {
                 // 1 ∓ s falls through zero.
                 let mut distance: Vec<f64> = c.iter().map(|x| -bound * x).collect();
                 distance[0] += 1.0;
                 if let Some(at) = first_fall(&distance, h, 0, f64::EPSILON, |_| {}) {
-                    offer(at, StepEvent::LeaveSurface(s, bound));
+                    first.offer(at, StepEvent::LeaveSurface(s, bound));
                 }
             }
         }
+    }
+
+    /// Offers the events of the model; crossings in the direction that does not count are remembered.
+    fn first_user_event(&mut self, h: f64, watched: &Watched, first: &mut Earliest) {
         let mut skipped = std::mem::take(&mut self.events.crossings.skipped);
         skipped.clear();
         for (e, side) in self.events.sides.iter().enumerate() {
@@ -125,34 +147,61 @@ impl Run<'_> {
                 }
                 counts
             };
-            if let Some(at) = first_crossing(self.polynomial(watched.event + e), h, side, wanted) {
-                offer(at, StepEvent::Event(e));
+            if let Some(at) = first_crossing(self.leg.polynomial(watched.event + e), h, side, wanted) {
+                first.offer(at, StepEvent::Event(e));
             }
         }
         (self.events.crossings.skipped, self.events.crossings.waiting) = (skipped, false);
-        // At one instant impacts come first, and rows of tables: an event root that differs by rounding waits.
-        if let (at, Some(StepEvent::Event(e))) = best {
-            if let Some((hit, w)) = first_wall
-                && self.is_event_together(e, at, Some(w), hit, h)
-            {
-                best = (hit, Some(StepEvent::Wall(w)));
-                self.events.crossings.waiting = true;
-            } else if self.next_knot.is_some_and(|knot| h == self.in_units(Time::new(knot).minus(self.time)))
-                && self.is_event_together(e, at, None, h, h)
-            {
-                best = (h, None);
-                self.events.crossings.waiting = true;
-            }
+    }
+
+    /// At one instant impacts come first, and rows of tables: an event root that differs by rounding waits.
+    fn put_impacts_first(&mut self, h: f64, first_wall: Option<(f64, usize)>, first: &mut Earliest) {
+        let Some(StepEvent::Event(e)) = first.what else { return };
+        if let Some((hit, w)) = first_wall
+            && self.is_event_together(e, first.at, Some(w), hit, h)
+        {
+            *first = Earliest { at: hit, what: Some(StepEvent::Wall(w)) };
+            self.events.crossings.waiting = true;
+        } else if self
+            .leg
+            .next_knot
+            .is_some_and(|knot| h == self.stepper.in_units(Time::new(knot).minus(self.now.time)))
+            && self.is_event_together(e, first.at, None, h, h)
+        {
+            *first = Earliest { at: h, what: None };
+            self.events.crossings.waiting = true;
         }
-        for &(s, wall) in grazes.iter().filter(|g| g.0 <= best.0) {
-            let time = self.time.plus(s * self.unit).value();
+    }
+
+    /// Records the touches before something happens, each once.
+    fn record_grazes(&mut self, h: f64, grazes: &[(f64, usize)], until: f64) {
+        for &(s, wall) in grazes.iter().filter(|g| g.0 <= until) {
+            let time = self.now.time.plus(s * self.stepper.unit).value();
             let mut last = self.recorder.motion.grazes.iter().rev().take(4);
-            let known = last.any(|g| g.wall == wall && self.is_same_touch(g.time - time, h * self.unit));
+            let known =
+                last.any(|g| g.wall == wall && self.is_same_touch(g.time - time, h * self.stepper.unit));
             if !known {
                 self.recorder.graze(time, wall);
             }
         }
-        best
+    }
+}
+
+/// The earliest of what was offered.
+struct Earliest {
+    at: f64,
+    what: Option<StepEvent>,
+}
+
+impl Earliest {
+    fn offer(&mut self, at: f64, what: StepEvent) {
+        let earlier = match self.what {
+            None => at <= self.at,
+            Some(other) => at < self.at || (at == self.at && what.rank() < other.rank()),
+        };
+        if earlier {
+            *self = Earliest { at, what: Some(what) };
+        }
     }
 }
 
@@ -209,7 +258,12 @@ fn first_fall(c: &[f64], h: f64, zeros: usize, noise: f64, mut touch: impl FnMut
 }
 
 /// The first wanted crossing of a function that starts on a known side; `wanted` is asked in order, with the side it comes from.
-fn first_crossing(c: &[f64], h: f64, side: &Side, mut wanted: impl FnMut(f64, f64) -> bool) -> Option<f64> {
+fn first_crossing(
+    c: &[f64],
+    h: f64,
+    side: &KnownSign,
+    mut wanted: impl FnMut(f64, f64) -> bool,
+) -> Option<f64> {
     let mut side = *side;
     if side.zeros == 0 && c[0] * side.sign < 0.0 {
         if wanted(0.0, side.sign) {

@@ -9,9 +9,11 @@
 //! equations then have one shape and are evaluated side by side. The base motion is carried along in the same tape, so that
 //! the tape of the motion itself, and with it every bit of the motion, does not know of this.
 
+use crate::adjoint_tape::AdjointTapes;
 use crate::program::{LegKey, Program};
 use carom_expr::{Dag, Expr, Rational};
 use carom_jet::{CompileError, Flow, LinearBlock, System, Tape};
+use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 /// Which parameters move in a direction: their place, and whether they move by exactly 1 (otherwise by a number that is a
@@ -24,6 +26,27 @@ pub(crate) struct TangentKey {
     pub leg: LegKey,
     pub order: usize,
     pub directions: Vec<Moved>,
+}
+
+/// Tapes of variations and adjoints made so far.
+#[derive(Debug, Default)]
+pub(crate) struct Variations {
+    tangents: BTreeMap<TangentKey, Flow>,
+    differential: Option<(Flow, DifferentialLayout)>,
+    pub adjoints: AdjointTapes,
+}
+
+impl Variations {
+    /// Other instructions: what is code is made anew.
+    pub fn clear(&mut self) {
+        *self = Variations::default();
+    }
+
+    /// All workspaces made so far.
+    pub fn flows(&self) -> impl Iterator<Item = &Flow> {
+        let differential = self.differential.iter().map(|(flow, _)| flow);
+        self.tangents.values().chain(differential).chain(self.adjoints.flows())
+    }
 }
 
 /// c·x for a slope that may be zero, a number or a quantity.
@@ -64,11 +87,11 @@ impl Program {
         make: impl FnOnce(&mut Dag) -> Result<Flow, CompileError>,
     ) -> Result<Flow, CompileError> {
         let mut legs = self.legs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(flow) = legs.tangents.get(key) {
+        if let Some(flow) = legs.variations.tangents.get(key) {
             return Ok(flow.clone());
         }
         let flow = make(&mut legs.dag)?;
-        legs.tangents.insert(key.clone(), flow.clone());
+        legs.variations.tangents.insert(key.clone(), flow.clone());
         Ok(flow)
     }
 
@@ -177,7 +200,7 @@ impl Program {
 
     /// What the laws need, differentiated along a direction (ξ, ξ_t, ξ_θ) whose components are inputs.
     pub(crate) fn differential_workspace(&self) -> Result<(Flow, DifferentialLayout), CompileError> {
-        let kept = self.legs.lock().unwrap_or_else(PoisonError::into_inner).differential.clone();
+        let kept = self.legs.lock().unwrap_or_else(PoisonError::into_inner).variations.differential.clone();
         if let Some(kept) = kept {
             return Ok(kept);
         }
@@ -213,10 +236,10 @@ impl Program {
                 watched: differentials,
                 monitored: Vec::new(),
             };
-            Tape::compile(dag, &system).map(|tape| Flow::new(tape, 1))
+            Tape::compile(dag, &system).map(|tape| Flow::new(tape, 1).with(self.level()))
         })?;
         let made = (flow, layout);
-        self.legs.lock().unwrap_or_else(PoisonError::into_inner).differential = Some(made.clone());
+        self.legs.lock().unwrap_or_else(PoisonError::into_inner).variations.differential = Some(made.clone());
         Ok(made)
     }
 }
@@ -252,7 +275,7 @@ pub(crate) struct DifferentialLayout {
 }
 
 impl DifferentialLayout {
-    fn of(program: &Program) -> (DifferentialLayout, Vec<Expr>) {
+    pub fn of(program: &Program) -> (DifferentialLayout, Vec<Expr>) {
         let (m, f) = (&program.mechanics, &program.layout);
         let (n, rows, walls) = (f.n, f.rows, m.walls.len());
         let mut out: Vec<Expr> = Vec::new();

@@ -44,6 +44,14 @@ impl Direction {
         positions.chain(free.iter().map(|&i| Direction::Velocity(i))).collect()
     }
 
+    /// All starts, then all parameters, then the restitution of every wall.
+    pub fn all(mechanics: &Mechanics) -> Vec<Direction> {
+        let mut all = Direction::starts(mechanics);
+        all.extend((0..mechanics.model.parameters.len()).map(Direction::Parameter));
+        all.extend((0..mechanics.model.walls.len()).map(Direction::Restitution));
+        all
+    }
+
     /// Its name in results: `x`, `x'` (or the momentum's name), `g`, `restitution.left`.
     pub fn name(self, mechanics: &Mechanics) -> String {
         let model = &mechanics.model;
@@ -81,10 +89,7 @@ impl Direction {
     /// assert!(Direction::named("gravity", &mechanics).unwrap_err().contains("did you mean `gravity_`?"));
     /// ```
     pub fn named(list: &str, mechanics: &Mechanics) -> Result<Vec<Direction>, String> {
-        let model = &mechanics.model;
-        let mut all = Direction::starts(mechanics);
-        all.extend((0..model.parameters.len()).map(Direction::Parameter));
-        all.extend((0..model.walls.len()).map(Direction::Restitution));
+        let all = Direction::all(mechanics);
         let names: Vec<String> = all.iter().map(|d| d.name(mechanics)).collect();
         let mut found: Vec<Direction> = Vec::new();
         for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -149,26 +154,25 @@ pub struct Variation {
 /// The derivatives at an impact or event.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JumpVariation {
-    /// ∂τ/∂θ
+    /// ∂τ/∂θ; NaN where the walls of one impact would be met at different times.
     pub time: Vec<f64>,
     /// ∂λ/∂θ per wall of the impact; empty for events.
     pub impulse: Vec<Vec<f64>>,
-    /// Φ just after, at fixed time.
+    /// Φ just after, at fixed time; NaN where other impacts follow at the same instant.
     pub after: Matrix,
     /// f⁺, the rate of the state just after.
     pub rate: Vec<f64>,
 }
 
 impl JumpVariation {
-    /// Φ⁺ + f⁺ ∂τ/∂θ: the derivative of the state just after the instant, wherever that moves to.
-    pub fn at_instant(&self) -> Matrix {
-        let mut moved = self.after.clone();
-        for (i, f) in self.rate.iter().enumerate() {
-            for (j, t) in self.time.iter().enumerate() {
-                moved[(i, j)] += f * t;
-            }
+    /// NaN everywhere: k directions, n state variables, so many walls.
+    pub(crate) fn unknown(k: usize, n: usize, walls: usize) -> JumpVariation {
+        JumpVariation {
+            time: vec![f64::NAN; k],
+            impulse: vec![vec![f64::NAN; k]; walls],
+            after: Matrix { rows: n, columns: k, entries: vec![f64::NAN; n * k] },
+            rate: vec![f64::NAN; n],
         }
-        moved
     }
 }
 
@@ -195,6 +199,8 @@ pub enum Obstacle {
     SimultaneousImpacts,
     /// The motion begins at a wall: nearby starts lie behind it.
     StartAtWall,
+    /// The motion begins where the function of a reset is zero: nearby starts on one side of it are reset at once.
+    StartAtEvent,
     /// A reset ends at a wall.
     ResetAtWall,
     /// An event or a switching surface is met tangentially: nearby motions may miss it.
@@ -209,10 +215,11 @@ pub enum Obstacle {
 
 impl Obstacle {
     /// All of them.
-    pub const ALL: [Obstacle; 8] = [
+    pub const ALL: [Obstacle; 9] = [
         Obstacle::Graze,
         Obstacle::SimultaneousImpacts,
         Obstacle::StartAtWall,
+        Obstacle::StartAtEvent,
         Obstacle::ResetAtWall,
         Obstacle::Tangency,
         Obstacle::RankLoss,
@@ -226,6 +233,7 @@ impl Obstacle {
             Obstacle::Graze => "graze",
             Obstacle::SimultaneousImpacts => "simultaneous_impacts",
             Obstacle::StartAtWall => "start_at_wall",
+            Obstacle::StartAtEvent => "start_at_event",
             Obstacle::ResetAtWall => "reset_at_wall",
             Obstacle::Tangency => "tangency",
             Obstacle::RankLoss => "rank_loss",
@@ -246,6 +254,9 @@ impl Obstacle {
             Obstacle::StartAtWall => {
                 "the motion begins at the wall: starts on its other side are not allowed"
             }
+            Obstacle::StartAtEvent => {
+                "the motion begins where the event's function is zero: starts on one side of it are reset at once"
+            }
             Obstacle::ResetAtWall => "an event sets the state onto a wall",
             Obstacle::Tangency => "the function only touches zero there: nearby motions may miss it",
             Obstacle::RankLoss => "constraint rows become dependent there",
@@ -260,6 +271,7 @@ impl Obstacle {
 pub struct VariationChecks {
     /// Largest entry of Φᵀ J Φ − J in (q, p), relative to the terms it is the sum of: e = 1, no rows, forces from L only.
     pub symplectic: Option<f64>,
-    /// |det Φ / (Π e² det W(0)/det W(T)) − 1|, each one-wall impact with its e: no rows, forces from L only.
+    /// |det Φ / (Π e² det W(0)/det W(T)) − 1|, each one-wall impact with its e, relative to Σ |Φ_ij (Φ⁻¹)_ji|, by which relative
+    /// errors of the entries are multiplied there: no rows, forces from L only.
     pub determinant: Option<f64>,
 }

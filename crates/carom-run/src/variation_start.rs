@@ -8,19 +8,53 @@
 use crate::run::Run;
 use crate::sensitivity::Seed;
 use crate::variation::Direction;
+use carom_expr::Symbol;
 use carom_jet::dense::{Factored, Matrix};
 use carom_mech::model::RowKind;
+use std::collections::HashMap;
 use std::ops::Range;
+
+/// (j, [(k, ∂formula_j/∂p_k)]) for the parameters that follow from others.
+pub(crate) struct FormulaSlopes(Vec<(usize, Vec<(usize, f64)>)>);
+
+impl FormulaSlopes {
+    /// What moves with a parameter, of so many.
+    fn moved_with(&self, origin: usize, count: usize) -> Vec<(usize, f64)> {
+        if self.0.is_empty() {
+            return vec![(origin, 1.0)];
+        }
+        let mut moved = vec![0.0; count];
+        moved[origin] = 1.0;
+        self.follow(&mut moved, origin);
+        moved.into_iter().enumerate().filter(|(_, x)| *x != 0.0).collect()
+    }
+
+    /// dp_j = Σ_k ∂formula_j/∂p_k dp_k, for all but the parameter that moves by itself.
+    fn follow(&self, moved: &mut [f64], origin: usize) {
+        // At most as many rounds as formulas are nested.
+        for _ in 0..self.0.len() {
+            let mut changed = false;
+            for (j, slopes) in self.0.iter().filter(|(j, _)| *j != origin) {
+                let sum: f64 =
+                    slopes.iter().filter(|(k, _)| moved[*k] != 0.0).map(|(k, slope)| slope * moved[*k]).sum();
+                changed |= moved[*j] != sum;
+                moved[*j] = sum;
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+}
 
 impl Run<'_> {
     /// How parameters move in a direction: one by itself, others by the formulas that contain it.
-    pub fn seed(&self, direction: Direction) -> Seed {
+    pub fn seed(&self, direction: Direction, slopes: &FormulaSlopes) -> Seed {
         let model = &self.program.mechanics.model;
-        let mut seed = Seed { parameters: vec![0.0; model.parameters.len()], restitution: None };
+        let mut seed = Seed::default();
         match direction {
             Direction::Parameter(i) => {
-                seed.parameters[i] = 1.0;
-                self.follow_formulas(&mut seed.parameters, i);
+                seed.moved = slopes.moved_with(i, model.parameters.len());
             }
             Direction::Restitution(w) => seed.restitution = Some(w),
             Direction::Coordinate(_) | Direction::Velocity(_) => {}
@@ -28,43 +62,34 @@ impl Run<'_> {
         seed
     }
 
-    /// dp_j = Σ_k ∂formula_j/∂p_k dp_k, in the order in which formulas follow from each other.
-    fn follow_formulas(&self, moved: &mut [f64], origin: usize) {
+    /// What the formulas of parameters say, evaluated once for all directions.
+    pub fn formula_slopes(&self) -> FormulaSlopes {
         let model = &self.program.mechanics.model;
         let values = &self.options.parameters;
-        let value_of =
-            |name: &str| model.parameters.iter().position(|p| p.name == name).map_or(f64::NAN, |j| values[j]);
         self.program.with_dag(|dag| {
-            let names = |dag: &carom_expr::Dag, s| dag.symbol_name(s).to_owned();
-            // A parameter that was given another value than its formula's is a number.
-            let follows: Vec<bool> = model
+            let places: HashMap<Symbol, usize> = model
                 .parameters
                 .iter()
-                .zip(values)
                 .enumerate()
-                .map(|(j, (p, &value))| {
-                    j != origin && dag.evaluate(p.formula, |s| value_of(&names(dag, s))) == value
-                })
+                .filter_map(|(k, p)| dag.as_symbol(p.symbol).map(|symbol| (symbol, k)))
                 .collect();
-            // At most as many rounds as formulas are nested.
-            for _ in 0..model.parameters.len() {
-                let mut changed = false;
-                for (j, p) in model.parameters.iter().enumerate().filter(|(j, _)| follows[*j]) {
-                    let mut sum = 0.0;
-                    for (k, other) in model.parameters.iter().enumerate() {
-                        if moved[k] != 0.0 && dag.contains(p.formula, other.symbol) {
-                            let slope = dag.derivative(p.formula, other.symbol);
-                            sum += dag.evaluate(slope, |s| value_of(&names(dag, s))) * moved[k];
-                        }
-                    }
-                    changed |= moved[j] != sum;
-                    moved[j] = sum;
+            let value_of = |s: Symbol| places.get(&s).map_or(f64::NAN, |&k| values[k]);
+            let mut slopes = Vec::new();
+            for (j, p) in model.parameters.iter().enumerate() {
+                let inside: Vec<usize> =
+                    dag.symbols_in(&[p.formula]).iter().filter_map(|s| places.get(s).copied()).collect();
+                // A parameter that was given another value than its formula's is a number.
+                if inside.is_empty() || dag.evaluate(p.formula, value_of) != values[j] {
+                    continue;
                 }
-                if !changed {
-                    break;
-                }
+                let terms = inside.into_iter().map(|k| {
+                    let slope = dag.derivative(p.formula, model.parameters[k].symbol);
+                    (k, dag.evaluate(slope, value_of))
+                });
+                slopes.push((j, terms.collect()));
             }
-        });
+            FormulaSlopes(slopes)
+        })
     }
 
     /// ∂x₀/∂θ as the start is given: a value by itself, or by the formula that gave it.
@@ -88,8 +113,9 @@ impl Run<'_> {
                         if dag.evaluate(formula, |s| value_of(&names(dag, s))) != self.given_start(k) {
                             return;
                         }
-                        for (p, moved) in m.model.parameters.iter().zip(&seed.parameters) {
-                            if *moved != 0.0 && dag.contains(formula, p.symbol) {
+                        for &(j, moved) in &seed.moved {
+                            let p = &m.model.parameters[j];
+                            if dag.contains(formula, p.symbol) {
                                 let slope = dag.derivative(formula, p.symbol);
                                 column[k] += dag.evaluate(slope, |s| value_of(&names(dag, s))) * moved;
                             }
@@ -222,7 +248,7 @@ impl Run<'_> {
         let (n, m) = (self.size(), self.frame.layout.rows);
         let closed: Vec<usize> =
             (0..self.contact.walls.len()).filter(|&w| self.contact.walls[w].closed).collect();
-        let (metric, all) = self.frame.metric_with(&closed);
+        let (kkt, all) = self.frame.kkt_with(&closed);
         for d in 0..self.directions() {
             for rates in [false, true] {
                 let values = self.differential_of_column(d);
@@ -234,7 +260,7 @@ impl Run<'_> {
                     .map(|r| -values[row + r])
                     .chain(closed.iter().map(|&w| -values[wall + w]))
                     .collect();
-                let (shift, y) = metric.solve(&vec![0.0; n], &target);
+                let (shift, y) = kkt.solve(&vec![0.0; n], &target);
                 let column = &mut tangent.columns[d];
                 if rates && hamiltonian {
                     let momentum = all.transposed_times(&y);

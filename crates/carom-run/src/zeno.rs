@@ -11,7 +11,6 @@ use crate::motion::StopReason;
 use crate::run::{Halt, Run};
 use crate::zero::ROUNDING;
 use carom_jet::Time;
-use carom_jet::dense::dot;
 use std::collections::VecDeque;
 
 /// Patterns of up to this many impacts are recognised.
@@ -203,37 +202,32 @@ impl Run<'_> {
             .filter(|_| low)
             .and_then(last)
             .or_else(|| self.contact.history.end_of_pattern())
-            .or_else(|| self.contact.history.mean_remaining().map(|left| self.time.plus(left)))?;
-        let end = if end > self.time { end } else { self.time };
-        let left = end.minus(self.time);
+            .or_else(|| self.contact.history.mean_remaining().map(|left| self.now.time.plus(left)))?;
+        let end = if end > self.now.time { end } else { self.now.time };
+        let left = end.minus(self.now.time);
         bouncing.iter().all(|&w| self.is_within_series(w, &acceleration, left)).then_some(end)
     }
 
     /// q̈ (without velocity bias) of the flight that begins now: the walls at rest push as they must.
     pub fn acceleration_of_flight(&self) -> Option<Vec<f64>> {
-        let metric = self.frame.metric();
-        let (mut x, _) = self.free_acceleration(&metric);
+        let kkt = self.frame.kkt();
+        let (mut x, _) = self.frame.free_acceleration(&kkt);
         let resting: Vec<usize> = (0..self.contact.walls.len())
             .filter(|&w| self.contact.walls[w].touching && self.contact.walls[w].resting)
             .collect();
         if !resting.is_empty() && !self.is_degenerate() {
-            let (forces, _) = self.contact_problem(&metric, &resting).ok()?;
+            let (forces, _) = self.contact_problem(&kkt, &resting).ok()?;
             for (&w, f) in resting.iter().zip(&forces).filter(|(_, f)| **f != 0.0) {
-                let (spread, _) = metric.inverse_mass_times(self.frame.normal(w));
-                x.iter_mut().zip(&spread).for_each(|(x, s)| *x += f * s);
+                let (inverse_mass_normal, _) = kkt.inverse_mass_times(self.frame.normal(w));
+                x.iter_mut().zip(&inverse_mass_normal).for_each(|(x, s)| *x += f * s);
             }
         }
         Some(x)
     }
 
-    /// φ̈ of a wall for this q̈.
-    pub fn gap_acceleration(&self, wall: usize, acceleration: &[f64]) -> f64 {
-        dot(self.frame.normal(wall), acceleration) + self.frame.wall_bias(wall)
-    }
-
     /// Wall w has just been hit and bounces: its series goes on, or not. True if the bounce is too low to see.
     fn note_bounce(&mut self, w: usize, acceleration: &[f64]) -> bool {
-        let (rate, fall) = (self.frame.gap_rate(w), -self.gap_acceleration(w, acceleration));
+        let (rate, fall) = (self.frame.gap_rate(w), -self.frame.gap_acceleration(w, acceleration));
         let (e, scale) = (self.contact.restitution[w], f64::EPSILON * self.audit.largest_terms.gap[w]);
         if fall <= 0.0 {
             *self.contact.history.series_of(w) = Bounces::default();
@@ -242,7 +236,7 @@ impl Run<'_> {
         if e < 1.0 && rate > 0.0 {
             let left = 2.0 * rate / fall / (1.0 - e);
             let rounding = 4.0 * scale / rate / (1.0 - e);
-            let end = self.time.plus(left);
+            let end = self.now.time.plus(left);
             self.contact.history.series_of(w).note(end, left, rounding);
         }
         rate * rate <= 2.0 * fall * scale
@@ -250,7 +244,7 @@ impl Run<'_> {
 
     /// Is wall w closed up to bounces too low to see, or too short in what is left of the series?
     fn is_within_series(&self, w: usize, acceleration: &[f64], left: f64) -> bool {
-        let (rate, fall) = (self.frame.gap_rate(w), -self.gap_acceleration(w, acceleration));
+        let (rate, fall) = (self.frame.gap_rate(w), -self.frame.gap_acceleration(w, acceleration));
         let scale = ROUNDING * self.audit.largest_terms.gap[w];
         let near = self.touches(w) || self.frame.gap(w) <= scale;
         near && ((fall > 0.0 && rate * rate <= 2.0 * fall * scale) || rate.abs() * left <= scale)
@@ -259,7 +253,7 @@ impl Run<'_> {
     /// Cuts a Zeno series: joint e = 0 law now, contact from the Zeno time on.
     pub fn cut_zeno(&mut self, end: Time) -> Result<(), Halt> {
         // Walls of the series are within the last, invisible bounces; others may be touched and on their way.
-        let (acceleration, left) = (self.acceleration_of_flight(), end.minus(self.time));
+        let (acceleration, left) = (self.acceleration_of_flight(), end.minus(self.now.time));
         let walls: Vec<usize> = (0..self.contact.walls.len())
             .filter(|&w| self.contact.held != Some(w))
             .filter(|&w| {
@@ -285,7 +279,7 @@ impl Run<'_> {
             self.contact.walls[w].touching = true;
             self.contact.walls[w].resting = true;
             if !rested {
-                let own = self.contact.history.end_on(w).filter(|own| *own > self.time);
+                let own = self.contact.history.end_on(w).filter(|own| *own > self.now.time);
                 self.contact.walls[w].zeno_at = Some(own.unwrap_or(end));
             }
             *self.contact.history.series_of(w) = Bounces::default();
@@ -309,9 +303,9 @@ impl Run<'_> {
     /// Projects the velocity onto φ̇ = 0 of these walls.
     fn stop_rates(&mut self, walls: &[usize], rates: &[f64]) -> Result<(), Halt> {
         let (n, m) = (self.frame.layout.n, self.frame.layout.rows);
-        let (metric, all) = self.frame.metric_with(walls);
+        let (kkt, all) = self.frame.kkt_with(walls);
         let target: Vec<f64> = std::iter::repeat_n(0.0, m).chain(rates.iter().map(|u| -u)).collect();
-        let (jump, y) = metric.solve(&vec![0.0; n], &target);
+        let (jump, y) = kkt.solve(&vec![0.0; n], &target);
         let momentum: Vec<f64> = all.transposed_times(&y).iter().map(|x| -x).collect();
         let energy = self.frame.energy();
         self.apply_impulse(&momentum, &jump);

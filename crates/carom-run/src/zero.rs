@@ -1,5 +1,5 @@
 //! What is zero.  |f| ≤ c u s,  s the scale of f: one sweep over the formula with inputs |x_j| + what x_j moved by in the
-//! step that led here (`engine/scale.rs`).
+//! step that led here (`carom-jet/src/eval/scale.rs`).
 //!
 //! Nature knows no 1: whether a gap touches, a row holds, a rate vanishes or two things happen at one instant must not depend
 //! on units, on the origin or on how a formula is written. So nothing here has a dimension, nothing is compared with itself,
@@ -9,12 +9,13 @@
 //! The constants are pure numbers: how many roundings a computation of its kind may collect.
 
 use crate::run::Run;
+use carom_expr::Scaled;
 use carom_jet::dense::dot;
 use carom_jet::{Time, horner};
 use carom_mech::model::Method;
 
 /// Rounding of a formula, as a part of its scale: what is smaller is zero.
-pub(crate) const ROUNDING: f64 = 16.0 * f64::EPSILON;
+pub(crate) const ROUNDING: f64 = Scaled::ROUNDING;
 /// The same for what a linear or complementarity problem was solved for, and for coefficients of a series.
 pub(crate) const SOLVED: f64 = 64.0 * f64::EPSILON;
 /// Residuals above this part of their scale are projected away: what one step of a long run may leave.
@@ -23,7 +24,7 @@ pub(crate) const DRIFT: f64 = 8.0 * f64::EPSILON;
 /// squares, so that wedges thinner than its root are no wedges.
 pub(crate) const DEPENDENT: f64 = 1e-13;
 /// People type nine digits: a start that misses its rows by less than this part of their scale is projected silently.
-pub(crate) const TYPED: f64 = 1e-9;
+pub(crate) const TYPED: f64 = Scaled::TYPED;
 /// What a step may leave of a law, in units of its tolerance or of rounding, whichever is larger: the degree of formulas and
 /// the number of their terms.
 pub(crate) const EXPLAINED: f64 = 256.0;
@@ -47,11 +48,6 @@ const CLEAR: f64 = 1e-3;
 /// Is a computed value zero, given its scale? Zero itself is, whatever the scale.
 pub(crate) fn vanishes(value: f64, scale: f64) -> bool {
     value.abs() <= ROUNDING * scale
-}
-
-/// A value as a part of its scale; nothing is no part of anything.
-pub(crate) fn relative(value: f64, scale: f64) -> f64 {
-    if value == 0.0 { 0.0 } else { value.abs() / scale }
 }
 
 impl Run<'_> {
@@ -98,7 +94,7 @@ impl Run<'_> {
 
     /// What the energy of the motion could do to a gap and its rate, while nothing has moved yet.
     fn energy_reach_of(&self, wall: usize) -> [f64; 2] {
-        if self.steps > 0 {
+        if self.stepper.steps > 0 {
             [0.0; 2]
         } else {
             self.contact.energy_reach.get(wall).copied().unwrap_or_default()
@@ -113,7 +109,7 @@ impl Run<'_> {
         }
         let normal = self.frame.normal(wall).iter().enumerate();
         let scale: f64 = normal.map(|(j, n)| n.abs() * self.frame.state_scale(first + j)).sum();
-        value.abs() > CLEAR * scale && scale > 0.0 && self.steps > 0
+        value.abs() > CLEAR * scale && scale > 0.0 && self.stepper.steps > 0
     }
 
     // ---- instants ----------------------------------------------------------------------------------------
@@ -125,7 +121,7 @@ impl Run<'_> {
 
     /// How long the motion has lasted; its last step at least.
     pub fn elapsed(&self) -> f64 {
-        self.time.minus(Time::new(self.options.start.time)).max(self.last_reach())
+        self.now.time.minus(Time::new(self.options.start.time)).max(self.frame.last_reach())
     }
 
     /// Do two times within a step of length h, `apart` from each other, belong to one instant? They are known as well as the
@@ -143,58 +139,53 @@ impl Run<'_> {
         if hit - at > CLEAR * h {
             return false;
         }
-        let watched = self.program.watched(&self.key);
-        let event = horner(self.polynomial(watched.event + e), hit);
-        let gap = w.map(|w| horner(self.polynomial(watched.gap + w), at));
+        let watched = self.program.watched(&self.leg.key);
+        let event = horner(self.leg.polynomial(watched.event + e), hit);
+        let gap = w.map(|w| horner(self.leg.polynomial(watched.gap + w), at));
         vanishes(event, self.event_scale(e, h))
             || w.zip(gap).is_some_and(|(w, gap)| vanishes(gap, self.gap_size_at_start(w)))
     }
 
     /// Are two touches of a wall one? A double root is located to the root of rounding of the step it lies in.
     pub fn is_same_touch(&self, apart: f64, h: f64) -> bool {
-        apart.abs() <= 4.0 * ROUNDING.sqrt() * h.max(self.last_step * self.unit)
+        apart.abs() <= 4.0 * ROUNDING.sqrt() * h.max(self.stepper.last_step * self.stepper.unit)
     }
 
     /// Is so little left of a series of resets that it ends here?
     pub fn is_endless(&self, rest: f64) -> bool {
-        rest <= ENDLESS * self.time.minus(Time::new(self.options.start.time))
+        rest <= ENDLESS * self.now.time.minus(Time::new(self.options.start.time))
     }
 
     // ---- what the motion moves -----------------------------------------------------------------------------
 
-    /// How long the step was that led here.
-    pub fn last_reach(&self) -> f64 {
-        self.frame.reach().last().copied().unwrap_or(0.0)
-    }
-
     /// A step of length h, in units of the series, has led here. One that took no time says nothing: rounding stays what it was.
     pub fn note_reach(&mut self, h: f64) {
-        if h * self.unit <= f64::EPSILON * self.last_reach() {
+        if h * self.stepper.unit <= f64::EPSILON * self.frame.last_reach() {
             return;
         }
         match self.options.method {
             Method::Taylor => self.note_reach_of_series(h),
             // The last state is still there.
             Method::Rk4 { .. } => {
-                let moved = self.state.iter().zip(&self.next_state).map(|(a, b)| (a - b).abs());
+                let moved = self.now.state.iter().zip(&self.now.next_state).map(|(a, b)| (a - b).abs());
                 let reach = self.frame.reach_mut();
                 reach.iter_mut().zip(moved).for_each(|(r, moved)| *r = moved);
-                reach[self.state.len()] = h * self.unit;
+                reach[self.now.state.len()] = h * self.stepper.unit;
             }
         }
     }
 
     /// |ẋ| h + ½|ẍ| h² along the present series.
     pub fn note_reach_of_series(&mut self, h: f64) {
-        let dimension = self.state.len();
+        let dimension = self.now.state.len();
         let reach = self.frame.reach_mut();
         let mut places = reach.iter_mut();
-        self.spaces.flow().coefficients().each([1, 2], |[first, second]| {
+        self.leg.flow().coefficients().each([1, 2], |[first, second]| {
             if let Some(r) = places.next() {
                 *r = h * (first.abs() + h * second.abs());
             }
         });
-        reach[dimension] = h * self.unit;
+        reach[dimension] = h * self.stepper.unit;
     }
 
     /// At the start the coming step counts. How long it is takes a series to say, so a bound comes first, |v| T + |a| T² with T
@@ -205,7 +196,7 @@ impl Run<'_> {
         }
         self.frame.reach_mut().fill(0.0);
         self.evaluate_frame();
-        let left = self.until.minus(self.time);
+        let left = self.stepper.until.minus(self.now.time);
         let n = self.size();
         let (velocity, acceleration, second) = self.rates_at_start();
         let reach = self.frame.reach_mut();
@@ -217,7 +208,7 @@ impl Run<'_> {
             *time = left;
         }
         self.note_energy_reach();
-        let doubtful = (0..self.contact.walls.len()).any(|w| self.touches(w)) || self.is_off_rows();
+        let doubtful = (0..self.contact.walls.len()).any(|w| self.touches(w)) || self.frame.is_off_rows();
         let series = doubtful && self.choose_rows().is_ok() && self.jet().is_ok();
         if series {
             self.note_reach_of_series(self.natural_step());
@@ -241,22 +232,16 @@ impl Run<'_> {
         }
         let n = self.size();
         let reach = self.frame.reach();
-        let u: Vec<f64> = (0..n).map(|j| self.state[n + j].abs() + reach[n + j]).collect();
+        let u: Vec<f64> = (0..n).map(|j| self.now.state[n + j].abs() + reach[n + j]).collect();
         let mass = self.frame.mass();
         let energy: f64 = (0..n).map(|i| (0..n).map(|j| u[i] * mass[(i, j)].abs() * u[j]).sum::<f64>()).sum();
-        let h = self.last_reach();
-        let metric = self.frame.metric();
+        let h = self.frame.last_reach();
+        let kkt = self.frame.kkt();
         for wall in 0..self.contact.walls.len() {
             let normal = self.frame.normal(wall);
-            let rate = (energy * dot(normal, &metric.inverse_mass_times(normal).0).max(0.0)).sqrt();
+            let rate = (energy * dot(normal, &kkt.inverse_mass_times(normal).0).max(0.0)).sqrt();
             self.contact.energy_reach.push(if rate.is_finite() { [h * rate, rate] } else { [0.0; 2] });
         }
-    }
-
-    /// Is any residual of a row or condition not exactly zero?
-    fn is_off_rows(&self) -> bool {
-        let f = &self.frame;
-        f.row_position().iter().chain(f.row_rate()).chain(f.conditions()).any(|x| *x != 0.0)
     }
 
     /// q̇, q̈ and the rate of the state's second half, as they would be without contact.
@@ -264,7 +249,7 @@ impl Run<'_> {
         let n = self.size();
         let (mut acceleration, _, _) = self.reactions(&[]);
         if !self.is_hamiltonian() {
-            return (self.state[n..2 * n].to_vec(), acceleration.clone(), acceleration);
+            return (self.now.state[n..2 * n].to_vec(), acceleration.clone(), acceleration);
         }
         let velocities = self.all_velocities();
         let velocity = self.program.mechanics.free.iter().map(|&i| velocities[i]).collect();

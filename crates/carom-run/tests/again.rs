@@ -2,17 +2,14 @@
 
 use carom_mech::{Draft, derive_equations};
 use carom_run::{Options, Program, Simulator, simulate};
-use std::path::Path;
+
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
 
 #[test]
 fn a_simulator_used_before_gives_the_motion_of_a_fresh_one() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|e| e == "toml"));
-    files.sort();
-    for path in files {
-        let name = path.file_stem().unwrap().to_string_lossy().to_string();
-        let (draft, _) = Draft::parse(&std::fs::read_to_string(&path).unwrap(), &name);
+    for (name, text) in gallery::all() {
+        let (draft, _) = Draft::parse(&text, &name);
         let (model, _) = draft.check().unwrap();
         let program = Program::compile(&derive_equations(model.clone()).unwrap()).unwrap();
         let mut options = Options::of(&model);

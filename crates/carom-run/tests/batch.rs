@@ -3,9 +3,14 @@
 mod common;
 
 use carom_run::{
-    Batch, Columns, Instructions, JobSource, Level, Motion, Options, Outcome, Program, Sampling,
-    SimulateError, simulate,
+    Batch, Columns, JobSource, Motion, Options, Outcome, Program, Sampling, SimulateError, simulate,
 };
+
+#[path = "../../carom-jet/tests/levels/mod.rs"]
+mod levels;
+
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
 
 /// Numbers in [−1, 1) that look random.
 fn noise(i: u64, j: u64) -> f64 {
@@ -97,35 +102,36 @@ fn same(name: &str, columns: &Columns, outcome: &Outcome, motion: &Motion) {
     assert_eq!(outcome.values[columns.hamiltonian].to_bits(), motion.hamiltonian[0].to_bits(), "{name}");
 }
 
-/// Returns the part of the steps that lanes took alone.
+/// Batches of every level against single runs of the first with the same arithmetic. Returns the part of the steps that lanes took
+/// alone.
 fn compare(name: &str, program: &mut Program, all: &[Options]) -> f64 {
     let (mut quiet, mut total) = (0, 0);
-    let motions: Vec<Result<Motion, SimulateError>> = all.iter().map(|o| simulate(program, o)).collect();
     let columns = Columns::of(program);
     let forward: Vec<usize> = (0..all.len()).collect();
     let backward: Vec<usize> = (0..all.len()).rev().collect();
     let best = program.level();
-    for instructions in
-        [Instructions::Avx512, Instructions::Avx2, Instructions::Interpreter, Instructions::Portable]
-    {
-        let Ok(level) = Level::choose(Some(instructions), Some(best.arithmetic())) else {
-            println!("not executed here: {instructions}");
-            continue;
-        };
-        // Lanes of every level against single runs of the best.
-        program.set_level(level);
-        let mut batch = Batch::new(program, true);
-        // Twice: nothing is left of a trajectory for the next.
-        for order in [&forward, &backward] {
-            let mut queue = Queue::new(all.to_vec(), order.clone());
-            quiet = batch.run(&mut queue);
-            total = queue.outcomes.iter().flatten().flatten().map(|o| o.steps).sum();
-            for (i, (outcome, motion)) in queue.outcomes.iter().zip(&motions).enumerate() {
-                let name = format!("{name}, trajectory {i}, {instructions}");
-                match (outcome.as_ref().expect(&name), motion) {
-                    (Ok(outcome), Ok(motion)) => same(&name, &columns, outcome, motion),
-                    (Err(ours), Err(theirs)) => assert_eq!(ours, theirs, "{name}"),
-                    (ours, _) => panic!("{name}: {ours:?}"),
+    for arithmetic in levels::CLASSES {
+        let levels = levels::of(arithmetic);
+        program.set_level(levels[0]);
+        let motions: Vec<Result<Motion, SimulateError>> = all.iter().map(|o| simulate(program, o)).collect();
+        for level in levels {
+            program.set_level(level);
+            let mut batch = Batch::new(program, true);
+            // Twice: nothing is left of a trajectory for the next.
+            for order in [&forward, &backward] {
+                let mut queue = Queue::new(all.to_vec(), order.clone());
+                quiet = batch.run(&mut queue);
+                total = queue.outcomes.iter().flatten().flatten().map(|o| o.steps).sum();
+                for (i, (outcome, motion)) in queue.outcomes.iter().zip(&motions).enumerate() {
+                    let name = format!("{name}, trajectory {i}, {} ({arithmetic})", level.instructions());
+                    match (outcome.as_ref().expect(&name), motion) {
+                        (Ok(outcome), Ok(motion)) => {
+                            assert_eq!(motion.audit.arithmetic, arithmetic, "{name}");
+                            same(&name, &columns, outcome, motion);
+                        }
+                        (Err(ours), Err(theirs)) => assert_eq!(ours, theirs, "{name}"),
+                        (ours, _) => panic!("{name}: {ours:?}"),
+                    }
                 }
             }
         }
@@ -134,23 +140,14 @@ fn compare(name: &str, program: &mut Program, all: &[Options]) -> f64 {
     quiet as f64 / f64::max(total as f64, 1.0)
 }
 
-fn gallery(name: &str) -> (Program, Options) {
-    let path = format!("{}/../../models/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    common::program(&std::fs::read_to_string(path).unwrap())
+fn of_gallery(name: &str) -> (Program, Options) {
+    common::program(&gallery::text(name))
 }
 
 #[test]
 fn every_gallery_model_gives_the_bits_of_single_simulations() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
-    let mut names: Vec<String> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
-        .map(|p| p.file_stem().unwrap().to_string_lossy().to_string())
-        .collect();
-    names.sort();
-    for name in names {
-        let (mut program, options) = gallery(&name);
+    for name in gallery::names() {
+        let (mut program, options) = of_gallery(&name);
         let until = options.start.time + 0.2 * (options.until - options.start.time).min(20.0);
         let mut all = starts(&options, 19, 0.05, until);
         all.push(Options { sampling: Sampling::At(vec![until]), until, ..options });
@@ -238,7 +235,7 @@ fn a_trajectory_that_runs_away_ends_alike_and_disturbs_nobody() {
 #[test]
 fn both_sides_of_the_legendre_transform_go_in_lanes() {
     for name in ["pendulum_wall", "pendulum_hamiltonian"] {
-        let (mut program, options) = gallery(name);
+        let (mut program, options) = of_gallery(name);
         let quiet = compare(name, &mut program, &starts(&options, 24, 0.5, 8.0));
         assert!(quiet > 0.5, "{name}: {quiet}");
     }
@@ -281,7 +278,7 @@ fn constrained_systems_are_projected_alike() {
     for name in
         ["rolling_disk", "slider_crank", "elastic_pendulum_cartesian", "driven_double_pendulum_constraint"]
     {
-        let (mut program, options) = gallery(name);
+        let (mut program, options) = of_gallery(name);
         let until = options.until.min(3.0);
         compare(name, &mut program, &starts(&options, 18, 0.3, until));
     }
@@ -289,7 +286,7 @@ fn constrained_systems_are_projected_alike() {
 
 #[test]
 fn limits_and_parameters_belong_to_each_trajectory() {
-    let (mut program, options) = gallery("double_pendulum_wall");
+    let (mut program, options) = of_gallery("double_pendulum_wall");
     let mut all = starts(&options, 36, 0.5, 4.0);
     for (i, options) in all.iter_mut().enumerate() {
         match i % 6 {
@@ -322,7 +319,7 @@ fn an_interrupted_fleet_delivers_what_it_has_finished_and_can_be_used_again() {
             self.1 > 0
         }
     }
-    let (program, options) = gallery("double_pendulum_wall");
+    let (program, options) = of_gallery("double_pendulum_wall");
     let all = starts(&options, 60, 0.5, 4.0);
     let mut batch = Batch::new(&program, true);
     let order: Vec<usize> = (0..all.len()).collect();
@@ -344,7 +341,7 @@ fn an_interrupted_fleet_delivers_what_it_has_finished_and_can_be_used_again() {
 
 #[test]
 fn wide_starts_of_the_double_pendulum_meet_their_wall_alike() {
-    let (mut program, options) = gallery("double_pendulum_wall");
+    let (mut program, options) = of_gallery("double_pendulum_wall");
     let quiet = compare("double pendulum", &mut program, &starts(&options, 40, 1.5, 5.0));
     assert!(quiet > 0.9, "lanes take nearly all steps: {quiet}");
 }
@@ -478,7 +475,7 @@ impl JobSource for Clocked {
 
 #[test]
 fn a_batch_takes_what_its_clock_says_is_cheaper_and_the_bits_stay() {
-    let (program, options) = gallery("double_pendulum_wall");
+    let (program, options) = of_gallery("double_pendulum_wall");
     let all = starts(&options, 60, 0.2, 4.0);
     let motions: Vec<Motion> = all.iter().map(|o| simulate(&program, o).unwrap()).collect();
     let columns = Columns::of(&program);

@@ -5,6 +5,9 @@ mod common;
 use carom_mech::Start;
 use carom_run::{Options, Program, simulate};
 
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
+
 /// Rounding grows like e^{λ t}, λ = 0.43 on the stadium (R = a = 1); over short times by up to the curvature 2/R at every impact.
 const GROWTH: f64 = 0.8;
 
@@ -32,10 +35,7 @@ fn next(a: f64, r: f64, [x, y]: [f64; 2], [u, v]: [f64; 2]) -> (f64, [f64; 2], [
 }
 
 fn stadium() -> (Program, Options) {
-    common::program(
-        &std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/stadium_billiard.toml"))
-            .unwrap(),
-    )
+    common::program(&gallery::text("stadium_billiard"))
 }
 
 #[test]

@@ -6,16 +6,14 @@ mod common;
 
 use carom_run::{Options, Program, simulate};
 
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
+
 #[test]
 fn every_gallery_model_runs_and_keeps_its_laws() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-    paths.retain(|p| p.extension().is_some_and(|e| e == "toml"));
-    paths.sort();
     let mut failures = Vec::new();
-    for path in paths {
-        let name = path.file_stem().unwrap().to_string_lossy().to_string();
-        let (draft, problems) = carom_mech::Draft::read(&path).unwrap();
+    for name in gallery::names() {
+        let (draft, problems) = carom_mech::Draft::read(gallery::path(&name)).unwrap();
         assert!(problems.is_empty(), "{name}: {problems:?}");
         let mechanics = match draft.check().and_then(|(model, _)| carom_mech::derive(model)) {
             Ok(m) => m,

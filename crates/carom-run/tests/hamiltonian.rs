@@ -7,6 +7,9 @@ mod common;
 use carom_run::{Motion, StopReason, simulate};
 use common::{close, program, run, signal};
 
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
+
 /// Same impacts and same path.
 fn agree(a: &Motion, b: &Motion, tolerance: f64, least: usize) {
     assert_eq!(a.stop.reason, StopReason::Reached, "{:?}", a.stop);
@@ -183,10 +186,7 @@ fn nonholonomic_rows_on_momenta_agree_with_rows_on_velocities() {
 
 #[test]
 fn the_rolling_disk_of_the_gallery_moves_like_its_hamiltonian_twin_to_rounding() {
-    let read = |name: &str| {
-        let path = format!("{}/../../models/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-        run(&std::fs::read_to_string(path).unwrap())
-    };
+    let read = |name: &str| run(&gallery::text(name));
     let (l, h) = (read("rolling_disk"), read("rolling_disk_hamiltonian"));
     // Two steps and one impact: a few roundings of numbers up to 10.
     agree(&l, &h, 1e-14, 1);

@@ -8,19 +8,17 @@ use common::units::{Scalable, Units, story};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
+
 /// Every model of the gallery.
-fn gallery() -> Vec<(String, Scalable)> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-    paths.retain(|p| p.extension().is_some_and(|e| e == "toml"));
-    paths.sort();
-    let read = |path: &std::path::PathBuf| {
-        let (draft, _) = Draft::read(path).unwrap();
+fn scalable() -> Vec<(String, Scalable)> {
+    let read = |name: String| {
+        let (draft, _) = Draft::read(gallery::path(&name)).unwrap();
         let (model, _) = draft.check().unwrap();
-        let name = path.file_stem().unwrap().to_string_lossy().to_string();
         model.inputs.is_empty().then(|| (name, Scalable::new(model)))
     };
-    paths.iter().filter_map(read).collect()
+    gallery::names().into_iter().filter_map(read).collect()
 }
 
 fn of_text(text: &str) -> Scalable {
@@ -76,7 +74,7 @@ fn same_bits(_: &str, x: f64, y: f64) -> bool {
 
 fn check_gallery(units: impl Fn(&str, &Scalable) -> Option<Units>) {
     let mut failures = Vec::new();
-    for (name, model) in gallery() {
+    for (name, model) in scalable() {
         let Some(units) = units(&name, &model) else { continue };
         if let Some(difference) = difference(&model, &units, same_bits) {
             failures.push(format!("{name}: {difference}"));
@@ -217,7 +215,7 @@ fn differences_in_powers_of_ten(name: &str, model: &Scalable) -> Option<Vec<Stri
 
 #[test]
 fn slow_powers_of_ten_from_femto_to_peta_keep_what_happens() {
-    let all = gallery();
+    let all = scalable();
     let (mut failures, mut chaotic) = (Vec::new(), 0);
     for (name, model) in &all {
         match differences_in_powers_of_ten(name, model) {
@@ -252,7 +250,7 @@ fn sequence(motion: &Motion) -> (Vec<Vec<usize>>, Vec<(usize, bool)>) {
 #[test]
 fn slow_counted_from_another_origin_the_same_happens() {
     let (mut failures, mut compared) = (Vec::new(), 0);
-    for (name, model) in gallery() {
+    for (name, model) in scalable() {
         let mut options = model.in_units(&Units::each(&model, |_| 1.0));
         options.sensitivity = true;
         let plain = simulate(&model.program, &options).unwrap();
@@ -308,7 +306,7 @@ impl JobSource for Queue {
 
 #[test]
 fn lanes_of_different_units_give_the_bits_of_single_runs() {
-    for (name, model) in gallery() {
+    for (name, model) in scalable() {
         if !["double_pendulum_wall", "pendulum_hamiltonian", "kepler_wall", "rolling_disk", "ball_on_incline"]
             .contains(&name.as_str())
         {

@@ -1,6 +1,8 @@
-//! The first variation: closed forms, and differences of whole motions.
+//! The first variation: closed forms, and differences in many digits.
 
 mod common;
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
 
 use carom_run::{Direction, Motion, Obstacle, Options, Program, simulate};
 use common::{close, program};
@@ -93,6 +95,8 @@ fn a_graze_is_said_and_no_number_stands_for_it() {
     let v = motion.variation.unwrap();
     let lost = v.not_differentiable.unwrap();
     assert_eq!((lost.what, &lost.walls[..]), (Obstacle::Graze, &[0][..]));
+    // A touch is located to the root of rounding.
+    close(lost.time, std::f64::consts::TAU, 1e-7);
     assert!(v.end.entries.iter().all(|x| x.is_nan()));
 }
 
@@ -144,9 +148,37 @@ fn the_double_pendulum_against_its_wall_agrees_with_differences_in_78_digits() {
                 assert!((a - b).abs() <= tolerance * b.abs().max(1e-3), "impact {i}, {j}: {a} {b}");
             }
         }
-        // ΦᵀJΦ = J and det Φ = det W(0)/det W(T); the determinant loses as many digits as Φ has condition, 1e14 at t = 10.
+        // ΦᵀJΦ = J and det Φ = det W(0)/det W(T), both measured by what relative errors of the entries do to them.
         assert!(v.checks.symplectic.unwrap() < 1e-12, "{:?}", v.checks);
-        assert!(until > 5.0 || v.checks.determinant.unwrap() < 1e-8, "{:?}", v.checks);
+        assert!(v.checks.determinant.unwrap() < 1e-12, "{:?}", v.checks);
+    }
+}
+
+/// At rest on top of a hill the motion is a single step however long it lasts, and moving slowly along it steps are long: deviations
+/// have their own pace, cosh(kt).
+#[test]
+fn deviations_are_followed_where_they_are_faster_than_the_motion() {
+    for (start, force) in [("0", ""), ("-1/(k^2+1)", "[force.drive]\ngeneralized = { x = \"cos(t)\" }\n")] {
+        let text = format!(
+            "coordinates = [\"x\"]\n[parameters]\nk = 4\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"-k^2*x^2/2\"\n{force}[start]\nposition = {{ x = \"{start}\" }}\n"
+        );
+        let (program, options) = program(&text);
+        for until in [0.5, 2.0, 5.0] {
+            let mut options = options.clone();
+            options.until = until;
+            options.directions = vec![Direction::Coordinate(0), Direction::Velocity(0)];
+            options.sampling = carom_run::Sampling::At(vec![0.3 * until, 0.8 * until, until]);
+            options.variation_samples = true;
+            let variation = simulate(&program, &options).unwrap().variation.unwrap();
+            for (phi, t) in variation.samples.iter().zip([0.3, 0.8, 1.0]) {
+                let (c, s) = ((4.0 * t * until).cosh(), (4.0 * t * until).sinh());
+                for ((i, j), expected) in [((0, 0), c), ((0, 1), s / 4.0), ((1, 0), 4.0 * s), ((1, 1), c)] {
+                    // Every step of the variation leaves at most 64 · 10⁻¹⁵, and there are about 4 t of them.
+                    let off = (phi[(i, j)] / expected - 1.0).abs();
+                    assert!(off < 1e-12, "{force} until {until}, at {t}: {i} {j} off by {off:.1e}");
+                }
+            }
+        }
     }
 }
 
@@ -176,11 +208,12 @@ fn the_end_of_infinitely_many_impacts_moves_as_its_closed_form() {
     let tau = (2.0 * h / g).sqrt();
     let end = tau * (1.0 + e) / (1.0 - e);
     let expected = [-end / (2.0 * g), 2.0 * tau / (1.0 - e) / (1.0 - e), end / (2.0 * h)];
-    // The last bounces are known to rounding over their speed, √ε; earlier ones fix the sum.
+    // ∂t_Z is a sum over the bounces: just after each of them δφ is as small as its speed, so every term is good to some roundings of itself.
+    let known = 8.0 * f64::EPSILON * motion.impacts.len() as f64;
     for (a, b) in v.contacts[0].iter().zip(expected) {
-        close(*a, b, 1e-7);
+        close(*a, b, known * b.abs());
     }
-    assert!(v.end.entries.iter().all(|x| x.abs() < 1e-7), "at rest whatever they are: {:?}", v.end.entries);
+    assert!(v.end.entries.iter().all(|x| *x == 0.0), "at rest whatever they are: {:?}", v.end.entries);
 }
 
 #[test]
@@ -295,146 +328,16 @@ fn a_relativistic_particle_bounces_with_its_closed_form() {
     close(v.impacts[0].impulse[0][1], -2.0 * 1.5 * gamma.powi(3), 1e-12);
 }
 
-// ---- against differences of whole motions ------------------------------------------------------------------------------
-
-/// The state at the end, as the variation has it.
-fn state_at_end(program: &Program, motion: &Motion) -> Vec<f64> {
-    let m = program.mechanics();
-    let hamiltonian = matches!(m.dynamics, carom_mech::mechanics::Dynamics::Hamiltonian(_));
-    let rates = if hamiltonian { &motion.momentum } else { &motion.velocity };
-    let last = |list: &[carom_run::Signal], i: usize| *list[i].values.last().unwrap();
-    m.free.iter().map(|&i| last(&motion.position, i)).chain(m.free.iter().map(|&i| last(rates, i))).collect()
-}
-
-/// What happened, in order: walls hit, events, walls held.
-type Happenings = (Vec<Vec<usize>>, Vec<usize>, Vec<usize>);
-
-fn happenings(motion: &Motion) -> Happenings {
-    (
-        motion.impacts.iter().map(|i| i.walls.clone()).collect(),
-        motion.events.iter().map(|e| e.event).collect(),
-        motion.contacts.iter().map(|c| c.wall).collect(),
-    )
-}
-
-/// The end of the motion with one number changed, and what happened on the way.
-fn changed(
-    program: &Program,
-    draft: &carom_mech::Draft,
-    base: &Options,
-    direction: Direction,
-    by: f64,
-) -> Option<(Vec<f64>, Happenings)> {
-    let mut options = base.clone();
-    let add = |list: &mut Vec<Option<f64>>, i: usize| *list[i].get_or_insert(0.0) += by;
-    let hamiltonian = matches!(program.mechanics().dynamics, carom_mech::mechanics::Dynamics::Hamiltonian(_));
-    match direction {
-        Direction::Coordinate(i) => add(&mut options.start.position, i),
-        Direction::Velocity(i) if hamiltonian => add(&mut options.start.momentum, i),
-        Direction::Velocity(i) => add(&mut options.start.velocity, i),
-        Direction::Parameter(i) => {
-            // Through the model file, so that formulas follow.
-            let p = &program.mechanics().model.parameters[i];
-            let mut draft = draft.clone();
-            assert!(draft.set_parameter(&format!("{}={:?}", p.name, p.value + by)).is_empty());
-            let other = Options::of(&draft.check().ok()?.0);
-            (options.parameters, options.start) = (other.parameters, other.start);
-        }
-        Direction::Restitution(_) => unreachable!("restitutions are varied through parameters here"),
-    }
-    let motion = simulate(program, &options).ok()?;
-    if motion.stop.reason != carom_run::StopReason::Reached {
-        return None;
-    }
-    Some((state_at_end(program, &motion), happenings(&motion)))
-}
-
 #[test]
-fn every_gallery_model_agrees_with_differences_of_motions() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-    paths.retain(|p| p.extension().is_some_and(|e| e == "toml"));
-    paths.sort();
-    let (mut compared, mut failures, mut seen) = (0, Vec::new(), 0);
-    for path in paths {
-        let name = path.file_stem().unwrap().to_string_lossy().to_string();
-        let (draft, _) = carom_mech::Draft::read(&path).unwrap();
-        let mechanics = carom_mech::derive_equations(draft.clone().check().unwrap().0).unwrap();
-        let program = Program::compile(&mechanics).unwrap();
-        let mut options = Options::of(&mechanics.model);
-        // Short enough that chaos leaves digits to differences.
-        options.until = options.start.time + 0.3 * (options.until - options.start.time);
-        options.sampling = carom_run::Sampling::At(vec![options.until]);
-        options.directions = Direction::starts(&mechanics);
-        options.directions.truncate(8);
-        options.directions.extend((0..mechanics.model.parameters.len().min(6)).map(Direction::Parameter));
-        let motion = simulate(&program, &options).unwrap();
-        let v = motion.variation.as_ref().unwrap();
-        let base = happenings(&motion);
-        if let Some(lost) = &v.not_differentiable {
-            println!("{name}: not differentiable: {lost:?}");
-            continue;
-        }
-        if motion.stop.reason != carom_run::StopReason::Reached {
-            println!("{name}: {}", motion.stop.reason.name());
-            continue;
-        }
-        seen += 1;
-        let plain = Options { directions: vec![], ..options.clone() };
-        let end = state_at_end(&program, &motion);
-        let size = end.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        for (j, &direction) in v.directions.iter().enumerate() {
-            let value = match direction {
-                Direction::Parameter(i) => mechanics.model.parameters[i].value,
-                _ => 1.0,
-            };
-            // A dependent start value that was not given is computed: there is nothing to take differences around.
-            let constrained = !mechanics.rows.is_empty()
-                || matches!(mechanics.dynamics, carom_mech::mechanics::Dynamics::Degenerate(_));
-            let given = match direction {
-                Direction::Coordinate(i) => options.start.position[i].is_some(),
-                Direction::Velocity(i) => options.start.velocity[i].or(options.start.momentum[i]).is_some(),
-                _ => true,
-            };
-            if value == 0.0 || (constrained && !given) {
-                continue;
-            }
-            // Central differences with steps h, h/2, h/4, extrapolated twice; what the last extrapolation changed is their error.
-            let h = 2e-4 * value.abs();
-            let slope = |h: f64| -> Option<Vec<f64>> {
-                let (a, one) = changed(&program, &draft, &plain, direction, -h)?;
-                let (b, two) = changed(&program, &draft, &plain, direction, h)?;
-                (one == base && two == base)
-                    .then(|| a.iter().zip(&b).map(|(a, b)| (b - a) / (2.0 * h)).collect())
-            };
-            let (Some(d1), Some(d2), Some(d4)) = (slope(h), slope(h / 2.0), slope(h / 4.0)) else { continue };
-            let column: Vec<f64> = (0..end.len()).map(|i| v.end[(i, j)]).collect();
-            let scale = column.iter().chain(&d4).fold(0.0_f64, |m, x| m.max(x.abs()));
-            let found: Vec<(f64, f64)> = (0..end.len())
-                .map(|i| {
-                    let (r1, r2) = ((4.0 * d2[i] - d1[i]) / 3.0, (4.0 * d4[i] - d2[i]) / 3.0);
-                    let best = (16.0 * r2 - r1) / 15.0;
-                    let noise = 1e-11 * size * scale.max(1.0) / h;
-                    (best, 4.0 * (best - r2).abs() + noise + 1e-9 * scale)
-                })
-                .collect();
-            if found.iter().any(|(_, allowed)| *allowed > 1e-2 * scale) {
-                // These differences do not converge: chaos, or a start on the zero of an event.
-                continue;
-            }
-            for (i, &(best, allowed)) in found.iter().enumerate() {
-                compared += 1;
-                let error = (column[i] - best).abs();
-                if error.is_nan() || error > allowed {
-                    failures.push(format!(
-                        "{name} {direction:?} row {i}: {} by differences {best} ± {allowed:e}",
-                        column[i]
-                    ));
-                }
-            }
-        }
-    }
-    println!("{seen} models, {compared} derivatives compared");
-    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
-    assert!(seen > 30 && compared > 1000, "{seen} models, {compared} compared");
+fn a_start_on_the_zero_of_a_reset_has_derivatives_on_one_side() {
+    // The simplest walker starts at heelstrike: with a larger theta it would strike at once.
+    let (program, mut options) = program(&gallery::text("simplest_walker"));
+    options.directions = vec![Direction::Coordinate(0), Direction::Velocity(0)];
+    let v = simulate(&program, &options).unwrap().variation.unwrap();
+    let said: Vec<_> = v.one_sided.iter().map(|n| (n.what, n.event)).collect();
+    assert_eq!(said, [(Obstacle::StartAtEvent, Some(0))]);
+    // Velocities do not leave the zero, nor does theta0, which moves both angles.
+    options.directions = vec![Direction::Velocity(0), Direction::Velocity(1), Direction::Parameter(1)];
+    let v = simulate(&program, &options).unwrap().variation.unwrap();
+    assert!(v.one_sided.is_empty(), "{:?}", v.one_sided);
 }

@@ -6,6 +6,9 @@ use carom_run::{Motion, Options, Program, Sampling, Signal, SimulateError, StopR
 use common::{close, program, run, signal, try_run};
 use std::f64::consts::PI;
 
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
+
 /// A ball above a floor, in units of length `unit`, shifted by `shift`.
 fn ball(y: &str, rate: &str, extra: &str) -> String {
     format!(
@@ -304,14 +307,9 @@ fn restarts(name: &str, program: &Program, options: &Options, count: usize) -> V
 
 #[test]
 fn every_model_of_the_gallery_goes_on_from_any_of_its_states() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-    paths.retain(|p| p.extension().is_some_and(|e| e == "toml"));
-    paths.sort();
     let mut wrong = Vec::new();
-    for path in paths {
-        let name = path.file_stem().unwrap().to_string_lossy().to_string();
-        let (draft, _) = carom_mech::Draft::read(&path).unwrap();
+    for name in gallery::names() {
+        let (draft, _) = carom_mech::Draft::read(gallery::path(&name)).unwrap();
         let mechanics = carom_mech::derive_equations(draft.check().unwrap().0).unwrap();
         let program = Program::compile(&mechanics).unwrap();
         wrong.extend(restarts(&name, &program, &Options::of(&mechanics.model), 12));
