@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! A = Q H Qᵀ (Hessenberg),   H → Qᵀ H Q with the double shift of the trailing 2 × 2 block, until blocks of size 1 and 2 are left
-//! μ(A_m ⋯ A_1) = z^m,   z the eigenvalues of the cyclic matrix  C x = (A_m x_m, A_1 x_1, …, A_{m−1} x_{m−1})
+//! A_k Q_k = Q_{k+1} R_k round and round:   Q_1ᵀ A_m ⋯ A_1 Q_1 → S R_m ⋯ R_1,  S diagonal but for blocks of equal growth
 //! ```
 //!
-//! A product is never formed: multipliers of 10⁸ and 10⁻⁸ are as exact as their roots of order m, which lie closer together.
+//! A product is never formed: the directions are carried round the factors until those that grow differently have come apart (the
+//! periodic Schur form), and multipliers of 10¹⁶ and 10⁻¹⁶ are products of as many well-known numbers.
 
 use carom_jet::dense::Matrix;
 
@@ -76,6 +77,10 @@ pub fn eigenvalues(matrix: &Matrix) -> Option<Vec<Complex>> {
     Some(found)
 }
 
+/// Rounds of orthogonal iteration, and what is left of a coupling when it is taken for none.
+const ROUNDS: usize = 160;
+const DECOUPLED: f64 = 1e-14;
+
 /// The eigenvalues of A_m ⋯ A_1, given A_1 first, largest first.
 ///
 /// ```
@@ -83,49 +88,118 @@ pub fn eigenvalues(matrix: &Matrix) -> Option<Vec<Complex>> {
 /// use carom_jet::dense::Matrix;
 /// let stretch = |a: f64, b: f64| Matrix { rows: 2, columns: 2, entries: vec![a, 0.0, 0.0, b] };
 /// let found = eigenvalues_of_product(&[stretch(1e3, 1e-3), stretch(1e3, 1e-3)]).unwrap();
-/// assert!((found[0][0] / 1e6 - 1.0).abs() < 1e-12 && (found[1][0] / 1e-6 - 1.0).abs() < 1e-8);
+/// assert!((found[0][0] / 1e6 - 1.0).abs() < 1e-12 && (found[1][0] / 1e-6 - 1.0).abs() < 1e-12);
 /// ```
 pub fn eigenvalues_of_product(factors: &[Matrix]) -> Option<Vec<Complex>> {
-    let (m, n) = (factors.len(), factors.first()?.rows);
-    if m == 1 {
+    let n = factors.first()?.rows;
+    if factors.len() == 1 {
         return eigenvalues(&factors[0]);
     }
-    let mut cyclic = Matrix::zeros(m * n, m * n);
-    for (k, factor) in factors.iter().enumerate() {
-        let to = (k + 1) % m;
-        for i in 0..n {
-            for j in 0..n {
-                cyclic[(to * n + i, k * n + j)] = factor[(i, j)];
-            }
+    if factors.iter().flat_map(|f| &f.entries).any(|x| !x.is_finite()) {
+        return None;
+    }
+    let mut q = identity(n);
+    let mut triangles: Vec<Matrix> = Vec::new();
+    let mut turned = identity(n);
+    for _ in 0..ROUNDS {
+        let before = q.clone();
+        triangles.clear();
+        for factor in factors {
+            let (next, triangle) = factored(&product(factor, &q));
+            q = next;
+            triangles.push(triangle);
+        }
+        // Q_oldᵀ Q_new: what is left below its diagonal couples directions that grow alike.
+        turned = product(&transposed(&before), &q);
+        if (1..n).all(|i| (0..i).all(|j| turned[(i, j)].abs() < DECOUPLED)) {
+            break;
         }
     }
-    // Every μ appears m times, as its m-th roots; these are neighbours when sorted by modulus of their power.
-    let roots = eigenvalues(&cyclic)?;
-    let mut powers: Vec<Complex> =
-        roots.iter().map(|&z| (1..m).fold(z, |power, _| times(power, z))).collect();
-    powers.sort_by(|a, b| modulus(*b).total_cmp(&modulus(*a)));
-    let mut found: Vec<Complex> = Vec::with_capacity(n);
-    // Of equal moduli (pairs) the groups are told apart by the sign of the imaginary part.
-    while !powers.is_empty() {
-        let z = powers[0];
-        let mut alike: Vec<usize> = (0..powers.len()).collect();
-        let distance = |w: Complex| (w[0] - z[0]).hypot(w[1] - z[1]);
-        alike.sort_by(|&a, &b| distance(powers[a]).total_cmp(&distance(powers[b])));
-        alike.truncate(m);
-        let mean = alike.iter().fold([0.0; 2], |s, &i| [s[0] + powers[i][0], s[1] + powers[i][1]]);
-        let mean = [mean[0] / alike.len() as f64, mean[1] / alike.len() as f64];
-        let real = mean[1].abs() <= 1e-9 * modulus(mean);
-        found.push(if real { [mean[0], 0.0] } else { mean });
-        alike.sort_unstable();
-        alike.iter().rev().for_each(|&i| {
-            powers.remove(i);
-        });
+    let mut found = Vec::with_capacity(n);
+    let mut first = 0;
+    for end in 1..=n {
+        let coupled = (end..n).any(|i| (0..end).any(|j| turned[(i, j)].abs() > DECOUPLED));
+        if end < n && coupled {
+            continue;
+        }
+        found.extend(block_of_product(&triangles, &turned, first, end)?);
+        first = end;
     }
-    found.truncate(n);
     found.sort_by(|a, b| {
         modulus(*b).total_cmp(&modulus(*a)).then(b[0].total_cmp(&a[0])).then(b[1].total_cmp(&a[1]))
     });
     Some(found)
+}
+
+/// The eigenvalues of one diagonal block of S R_m ⋯ R_1: of sizes that are alike, so nothing is lost by multiplying it out, in a
+/// power of two that keeps it from overflowing.
+fn block_of_product(triangles: &[Matrix], turned: &Matrix, first: usize, end: usize) -> Option<Vec<Complex>> {
+    let size = end - first;
+    let part = |m: &Matrix| {
+        let mut block = Matrix::zeros(size, size);
+        (0..size).for_each(|i| (0..size).for_each(|j| block[(i, j)] = m[(first + i, first + j)]));
+        block
+    };
+    let mut all = identity(size);
+    let mut exponent = 0;
+    for triangle in triangles.iter().map(part).chain([part(turned)]) {
+        all = product(&triangle, &all);
+        let largest = all.entries.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        if largest > 0.0 {
+            let power = largest.log2().floor() as i32;
+            all.entries.iter_mut().for_each(|x| *x *= (-power as f64).exp2());
+            exponent += power;
+        }
+    }
+    let found = if size == 1 { vec![[all[(0, 0)], 0.0]] } else { eigenvalues(&all)? };
+    // In two halves, so that a large power times a small number does not overflow on the way.
+    let (half, rest) = (f64::from(exponent / 2).exp2(), f64::from(exponent - exponent / 2).exp2());
+    Some(found.into_iter().map(|z| [z[0] * half * rest, z[1] * half * rest]).collect())
+}
+
+fn identity(n: usize) -> Matrix {
+    let mut one = Matrix::zeros(n, n);
+    (0..n).for_each(|i| one[(i, i)] = 1.0);
+    one
+}
+
+fn product(a: &Matrix, b: &Matrix) -> Matrix {
+    let mut c = Matrix::zeros(a.rows, b.columns);
+    for i in 0..a.rows {
+        for k in 0..a.columns {
+            (0..b.columns).for_each(|j| c[(i, j)] += a[(i, k)] * b[(k, j)]);
+        }
+    }
+    c
+}
+
+fn transposed(a: &Matrix) -> Matrix {
+    let mut t = Matrix::zeros(a.columns, a.rows);
+    (0..a.rows).for_each(|i| (0..a.columns).for_each(|j| t[(j, i)] = a[(i, j)]));
+    t
+}
+
+/// Q and R of a square matrix, by reflections; R with a diagonal that is not negative.
+fn factored(a: &Matrix) -> (Matrix, Matrix) {
+    let n = a.rows;
+    let (mut r, mut q) = (a.clone(), identity(n));
+    for k in 0..n.saturating_sub(1) {
+        let x: Vec<f64> = (k..n).map(|i| r[(i, k)]).collect();
+        let Some(v) = reflector(&x) else { continue };
+        let size = 2.0 / v.iter().map(|a| a * a).sum::<f64>();
+        for j in 0..n {
+            let s = size * v.iter().enumerate().map(|(i, a)| a * r[(k + i, j)]).sum::<f64>();
+            v.iter().enumerate().for_each(|(i, a)| r[(k + i, j)] -= s * a);
+            let s = size * v.iter().enumerate().map(|(i, a)| a * q[(j, k + i)]).sum::<f64>();
+            v.iter().enumerate().for_each(|(i, a)| q[(j, k + i)] -= s * a);
+        }
+        (k + 1..n).for_each(|i| r[(i, k)] = 0.0);
+    }
+    for k in (0..n).filter(|&k| r[(k, k)] < 0.0).collect::<Vec<usize>>() {
+        (0..n).for_each(|j| r[(k, j)] = -r[(k, j)]);
+        (0..n).for_each(|i| q[(i, k)] = -q[(i, k)]);
+    }
+    (q, r)
 }
 
 /// Rows and columns of comparable size, by powers of two: no rounding.
@@ -324,5 +398,52 @@ mod tests {
                 assert!(modulus([a[0] - b[0], a[1] - b[1]]) < 1e-12, "{one:?} {other:?}");
             }
         }
+    }
+
+    #[test]
+    fn far_apart_multipliers_keep_their_digits() {
+        // A_k = X_{k+1} D_k X_k⁻¹ with X_{m+1} = X_1: multipliers Π D, from 10¹⁸ to 10⁻¹⁸, a rotation of size 1 among them.
+        let mut random = Random(5);
+        let m = 6;
+        let mut bases: Vec<Matrix> = (0..m)
+            .map(|_| {
+                let entries =
+                    (0..16).map(|k| random.symmetric() + if k % 5 == 0 { 2.0 } else { 0.0 }).collect();
+                Matrix { rows: 4, columns: 4, entries }
+            })
+            .collect();
+        bases.push(bases[0].clone());
+        let (s, c) = 0.3_f64.sin_cos();
+        let middle = Matrix {
+            rows: 4,
+            columns: 4,
+            entries: vec![1e3, 0., 0., 0., 0., c, -s, 0., 0., s, c, 0., 0., 0., 0., 1e-3],
+        };
+        let inverse = |a: &Matrix| {
+            let factored = carom_jet::dense::Factored::new(a);
+            let mut inverse = Matrix::zeros(4, 4);
+            for j in 0..4 {
+                let unit: Vec<f64> = (0..4).map(|i| f64::from(u8::from(i == j))).collect();
+                factored.solve(&unit).iter().enumerate().for_each(|(i, x)| inverse[(i, j)] = *x);
+            }
+            inverse
+        };
+        let factors: Vec<Matrix> =
+            (0..m).map(|k| product(&product(&bases[k + 1], &middle), &inverse(&bases[k]))).collect();
+        let found = eigenvalues_of_product(&factors).unwrap();
+        assert!((found[0][0] / 1e18 - 1.0).abs() < 1e-12 && found[0][1] == 0.0, "{found:?}");
+        let angle = 0.3 * m as f64;
+        assert!((found[1][0] - angle.cos()).abs() < 1e-9 && (found[1][1] - angle.sin()).abs() < 1e-9);
+        // Each factor of 10⁻³ stands beside entries of 10³: six digits are lost, ten are left.
+        assert!((found[3][0] / 1e-18 - 1.0).abs() < 1e-8 && found[3][1] == 0.0, "{found:?}");
+    }
+
+    #[test]
+    fn a_product_that_forgets_has_the_multiplier_zero() {
+        let forget = Matrix { rows: 2, columns: 2, entries: vec![1.0, 2.0, 2.0, 4.0] };
+        let turn = Matrix { rows: 2, columns: 2, entries: vec![0.0, -1.0, 1.0, 0.5] };
+        let found = eigenvalues_of_product(&[forget, turn]).unwrap();
+        // tr [[0, −1], [1, ½]] [[1, 2], [2, 4]] = −2 + 4
+        assert!((found[0][0] - 2.0).abs() < 1e-14 && found[1][0].abs() < 1e-14, "{found:?}");
     }
 }

@@ -8,14 +8,15 @@
 //! `special` knows what is remarkable about a point; what lies between two points is located by moving s.
 
 use crate::eigen::Complex;
-use crate::orbit::{self, Found, Orbit};
+use crate::orbit::{self, FoundOrbit, Orbit};
 use crate::refusal::Refusal;
 use crate::request::{Request, Return};
-use crate::shooting::{Equations, Plane, Shooting, Unknowns};
-use crate::special::{self, Special, SpecialKind, Watch};
+use crate::segments::{self, CROWDED};
+use crate::shooting::{ClosingPlane, Shooting, ShootingEquations, Unknowns, solve};
+use crate::special::{self, MarginWatch, Special, SpecialKind};
 use crate::subject::Subject;
 use carom_expr::nearest;
-use carom_jet::dense::{Factored, Matrix};
+use carom_jet::dense::Matrix;
 
 /// A branch of orbits.
 #[derive(Clone, Debug)]
@@ -47,14 +48,12 @@ const SLOW: usize = 7;
 const TURN: f64 = 0.9;
 /// Points of a branch.
 const MOST_POINTS: usize = 3000;
-/// Nearer to an instant than this part of the period, the base of an orbit is moved.
-const CROWDED: f64 = 0.03;
 
 /// A point with everything needed to go on from it.
-pub(crate) struct Node {
+pub(crate) struct BranchNode {
     pub shooting: Shooting,
     pub y: Unknowns,
-    pub equations: Equations,
+    pub equations: ShootingEquations,
     pub multipliers: Vec<Complex>,
     pub tangent: Vec<f64>,
 }
@@ -90,7 +89,7 @@ pub fn follow(
     let path = Path { vary, low: from.min(to), high: from.max(to) };
     let begin = if (path.low..=path.high).contains(&own) { own } else { from };
     let found = orbit::find(subject, request, Some((vary, begin)))?;
-    let first = Node::new(subject, &path, found, None)?;
+    let first = BranchNode::new(subject, &path, found, None)?;
     let backwards = if to > from { -1.0 } else { 1.0 };
     let (mut points, mut special) = (Vec::new(), Vec::new());
     if begin != from {
@@ -115,7 +114,7 @@ fn doubled(
     request: &Request,
     path: &Path,
     parameter: &str,
-    special: &[(Special, Option<Node>)],
+    special: &[(Special, Option<BranchNode>)],
 ) -> Result<Branch, Refusal> {
     let found = special.iter().find(|(s, node)| s.kind == SpecialKind::PeriodDoubling && node.is_some());
     let Some((at, Some(node))) = found else {
@@ -147,8 +146,8 @@ fn named(subject: &Subject<'_>, parameter: &str) -> Result<usize, Refusal> {
     })
 }
 
-fn point(subject: &mut Subject<'_>, request: &Request, node: &Node) -> Result<BranchPoint, Refusal> {
-    let found = Found {
+fn point(subject: &mut Subject<'_>, request: &Request, node: &BranchNode) -> Result<BranchPoint, Refusal> {
+    let found = FoundOrbit {
         shooting: node.shooting.clone(),
         unknowns: node.y.clone(),
         equations: node.equations.clone(),
@@ -156,15 +155,15 @@ fn point(subject: &mut Subject<'_>, request: &Request, node: &Node) -> Result<Br
     Ok(BranchPoint { value: node.y.p, orbit: orbit::report(subject, request, &found)? })
 }
 
-impl Node {
+impl BranchNode {
     /// A point; its tangent continues `before`, or goes up in the parameter.
     pub fn new(
         subject: &mut Subject<'_>,
         path: &Path,
-        found: Found,
+        found: FoundOrbit,
         before: Option<&[f64]>,
-    ) -> Result<Node, Refusal> {
-        let Found { shooting, unknowns, equations } = found;
+    ) -> Result<BranchNode, Refusal> {
+        let FoundOrbit { shooting, unknowns, equations } = found;
         let scales = shooting.scales(equations.period, path.high - path.low);
         let normal: Vec<f64> = match before {
             Some(tangent) => tangent.iter().zip(&scales).map(|(t, s)| t / (s * s)).collect(),
@@ -175,7 +174,7 @@ impl Node {
             }
         };
         let tangent = shooting
-            .tangent(&equations, &normal)
+            .tangent(&equations, &normal, &scales)
             .ok_or_else(|| Refusal::unanswered("two branches meet here", "change a parameter a little"))?;
         let length = tangent.iter().zip(&scales).map(|(t, s)| (t / s).powi(2)).sum::<f64>().sqrt();
         let tangent = tangent.iter().map(|t| t / length).collect();
@@ -185,17 +184,17 @@ impl Node {
                 "change a parameter a little",
             )
         })?;
-        Ok(Node { shooting, y: unknowns, equations, multipliers, tangent })
+        Ok(BranchNode { shooting, y: unknowns, equations, multipliers, tangent })
     }
 
-    fn turned(&self, sign: f64) -> Node {
+    fn turned(&self, sign: f64) -> BranchNode {
         let mut node = self.copy();
         node.tangent.iter_mut().for_each(|t| *t *= sign);
         node
     }
 
-    pub fn copy(&self) -> Node {
-        Node {
+    pub fn copy(&self) -> BranchNode {
+        BranchNode {
             shooting: self.shooting.clone(),
             y: self.y.clone(),
             equations: self.equations.clone(),
@@ -210,39 +209,66 @@ impl Node {
     }
 
     /// The point a length s along the branch, and the Newton steps it took.
-    pub fn ahead(&self, subject: &mut Subject<'_>, path: &Path, s: f64) -> Result<(Node, usize), Refusal> {
+    pub fn ahead(
+        &self,
+        subject: &mut Subject<'_>,
+        path: &Path,
+        s: f64,
+    ) -> Result<(BranchNode, usize), Refusal> {
         let scales = self.shooting.scales(self.equations.period, path.high - path.low);
         let mut anchor: Vec<f64> = self.y.z.clone();
         anchor.push(self.y.p);
         anchor.iter_mut().zip(&self.tangent).for_each(|(a, t)| *a += s * t);
         let normal: Vec<f64> = self.tangent.iter().zip(&scales).map(|(t, s)| t / (s * s)).collect();
         let (p, z) = (anchor[anchor.len() - 1], anchor[..anchor.len() - 1].to_vec());
-        let plane = Plane { normal, anchor };
+        let plane = ClosingPlane { normal, anchor };
         let (unknowns, equations, steps) =
             self.shooting.newton(subject, &Unknowns { z, p }, Some(path.vary), Some(&plane))?;
-        let found = Found { shooting: self.shooting.clone(), unknowns, equations };
-        Ok((Node::new(subject, path, found, Some(&self.tangent))?, steps))
+        let found = FoundOrbit { shooting: self.shooting.clone(), unknowns, equations };
+        Ok((BranchNode::new(subject, path, found, Some(&self.tangent))?, steps))
     }
 
     /// Cosine between two tangents.
-    fn cosine(&self, other: &Node, path: &Path) -> f64 {
+    fn cosine(&self, other: &BranchNode, path: &Path) -> f64 {
         let scales = self.shooting.scales(self.equations.period, path.high - path.low);
         self.tangent.iter().zip(&other.tangent).zip(&scales).map(|((a, b), s)| a * b / (s * s)).sum()
     }
 }
 
-/// Follows a branch from a node in the direction of its tangent until it leaves the range or ends.
+/// Follows a branch from a node in the direction of its tangent until it leaves the range or ends; what cannot be asked of its orbits
+/// any more ends it too.
 fn trace(
     subject: &mut Subject<'_>,
     request: &Request,
     path: &Path,
-    start: Node,
+    start: BranchNode,
     points: &mut Vec<BranchPoint>,
-    special: &mut Vec<(Special, Option<Node>)>,
+    special: &mut Vec<(Special, Option<BranchNode>)>,
+) -> Result<(), Refusal> {
+    let (first, known) = (point(subject, request, &start)?, points.len());
+    match walk(subject, request, path, start, &first, points, special) {
+        Err(refusal) if subject.go_on() => {
+            let last = points[known..].last().unwrap_or(&first);
+            let detail = format!("the branch could not be followed further: {}", refusal.message);
+            let (kind, value, state) = (SpecialKind::End, last.value, last.orbit.state.clone());
+            special.push((Special { kind, value, state, detail }, None));
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+fn walk(
+    subject: &mut Subject<'_>,
+    request: &Request,
+    path: &Path,
+    start: BranchNode,
+    first: &BranchPoint,
+    points: &mut Vec<BranchPoint>,
+    special: &mut Vec<(Special, Option<BranchNode>)>,
 ) -> Result<(), Refusal> {
     let mut node = start;
-    let first = point(subject, request, &node)?;
-    let mut watch = Watch::new(subject, &node, &first.orbit.state)?;
+    let mut watch = MarginWatch::new(subject, &node, &first.orbit.state)?;
     let mut step = FIRST;
     let mut last: Option<Refusal> = None;
     for _ in 0..MOST_POINTS {
@@ -266,6 +292,14 @@ fn trace(
                 if step > SMALLEST {
                     continue;
                 }
+                // Beyond the range there may be nothing: a restitution of 1 is the last one.
+                let to = node.y.p + 8.0 * SMALLEST * node.slope();
+                let part = (to.clamp(path.low, path.high) - node.y.p) / node.slope();
+                let ahead = |k: usize| node.y.z[k] + part * node.tangent[k];
+                if let Some(at) = at_bound(subject, path, &node, to, ahead) {
+                    points.push(point(subject, request, &at)?);
+                    return Ok(());
+                }
                 let mut end = watch.end(path, &node, last.as_ref());
                 if end.kind != SpecialKind::End {
                     end.detail += "; the branch ends here";
@@ -275,22 +309,32 @@ fn trace(
             }
         };
         let inside = (path.low..=path.high).contains(&next.y.p);
-        for (kind, detail, at) in special::between(subject, path, &node, &next, step) {
+        let between = match special::between(subject, path, &node, &next, step) {
+            Ok(between) => between,
+            // Shorter steps see where it vanishes, or that it does not.
+            Err(kind) if step > SMALLEST => {
+                step /= 2.0;
+                let name = kind.name();
+                last = Some(Refusal::unanswered(format!("a {name} could not be located"), ""));
+                continue;
+            }
+            Err(kind) => {
+                let why = format!("something like a {} lies here that could not be located", kind.name());
+                special.push((watch.stopped(&node, why), None));
+                return Ok(());
+            }
+        };
+        for (kind, detail, at) in between {
             if (path.low..=path.high).contains(&at.y.p) {
                 let state = point(subject, request, &at)?.orbit.state;
                 special.push((Special { kind, value: at.y.p, state, detail }, Some(at)));
             }
         }
         if !inside {
-            let bound = if next.y.p > path.high { path.high } else { path.low };
-            let part = (bound - node.y.p) / (next.y.p - node.y.p);
-            let z = node.y.z.iter().zip(&next.y.z).map(|(a, b)| a + part * (b - a)).collect();
-            if let Ok((y, equations, _)) =
-                node.shooting.newton(subject, &Unknowns { z, p: bound }, Some(path.vary), None)
-            {
-                let found = Found { shooting: node.shooting.clone(), unknowns: y, equations };
-                let node = Node::new(subject, path, found, Some(&node.tangent))?;
-                points.push(point(subject, request, &node)?);
+            let part = (next.y.p.clamp(path.low, path.high) - node.y.p) / (next.y.p - node.y.p);
+            let ahead = |k: usize| node.y.z[k] + part * (next.y.z[k] - node.y.z[k]);
+            if let Some(at) = at_bound(subject, path, &node, next.y.p, ahead) {
+                points.push(point(subject, request, &at)?);
             }
             return Ok(());
         }
@@ -305,13 +349,17 @@ fn trace(
         last = None;
         if watch.vanishing() {
             let mut end = watch.end(path, &node, None);
-            match beyond(subject, path, &node) {
+            match beyond(subject, path, &node, &end) {
                 Some(other) => {
-                    end.detail += "; the branch goes on with another sequence of impacts";
+                    end.detail += "; the branch goes on beyond it";
+                    let end_value = end.value;
                     special.push((end, None));
+                    // Away from the point: the other kind of orbit may exist on this side of it only.
+                    let back = (other.y.p - end_value) * other.slope() < 0.0;
+                    let other = if back { other.turned(-1.0) } else { other };
                     node = rebase(subject, path, other)?;
                     let reported = point(subject, request, &node)?;
-                    watch = Watch::new(subject, &node, &reported.orbit.state)?;
+                    watch = MarginWatch::new(subject, &node, &reported.orbit.state)?;
                     points.push(reported);
                     step = FIRST / 10.0;
                 }
@@ -328,11 +376,34 @@ fn trace(
     Ok(())
 }
 
-/// An orbit with another sequence of impacts just beyond the end of this one.
-fn beyond(subject: &mut Subject<'_>, path: &Path, node: &Node) -> Option<Node> {
+/// The orbit at the end of the range that a step to `to` goes beyond, from a guess of its unknowns; `None` if the step stays within it,
+/// or the orbit is not of the same kind.
+fn at_bound(
+    subject: &mut Subject<'_>,
+    path: &Path,
+    node: &BranchNode,
+    to: f64,
+    guess: impl Fn(usize) -> f64,
+) -> Option<BranchNode> {
+    let bound = to.clamp(path.low, path.high);
+    if bound == to || bound == node.y.p {
+        return None;
+    }
+    let z = (0..node.y.z.len()).map(guess).collect();
+    let (unknowns, equations, _) =
+        node.shooting.newton(subject, &Unknowns { z, p: bound }, Some(path.vary), None).ok()?;
+    let found = FoundOrbit { shooting: node.shooting.clone(), unknowns, equations };
+    let at = BranchNode::new(subject, path, found, Some(&node.tangent)).ok()?;
+    (special::signature(&at) == special::signature(node) && node.cosine(&at, path) > TURN).then_some(at)
+}
+
+/// An orbit with another sequence of impacts just beyond the end of this one. After a corner it may be the same sequence gone round
+/// from another impact: then the parameter must have passed the corner.
+fn beyond(subject: &mut Subject<'_>, path: &Path, node: &BranchNode, end: &Special) -> Option<BranchNode> {
     for step in [2e-3, 5e-3, 1e-2] {
         let Ok((next, _)) = node.ahead(subject, path, step) else { continue };
-        let other = special::signature(&next) != special::signature(node);
+        let passed = end.kind == SpecialKind::Corner && (next.y.p - end.value) * (end.value - node.y.p) > 0.0;
+        let other = passed || special::signature(&next) != special::signature(node);
         if other && next.cosine(node, path).abs() > 0.0 && (path.low..=path.high).contains(&next.y.p) {
             return Some(next);
         }
@@ -341,19 +412,19 @@ fn beyond(subject: &mut Subject<'_>, path: &Path, node: &Node) -> Option<Node> {
 }
 
 /// A base away from instants: what is unknown lies between impacts, all along the branch.
-fn rebase(subject: &mut Subject<'_>, path: &Path, node: Node) -> Result<Node, Refusal> {
+fn rebase(subject: &mut Subject<'_>, path: &Path, node: BranchNode) -> Result<BranchNode, Refusal> {
     let (period, begin) = (node.equations.period, node.shooting.time);
     let n = node.shooting.scale.len();
-    if node.shooting.segments() > 1 {
-        return Ok(node);
+    if node.shooting.segments() > 1 || segments::is_unstable(&node.equations) {
+        return Ok(segments::recut(subject, path, &node)?.unwrap_or(node));
     }
-    let motion = &node.equations.shots[0].motion;
-    let instants = orbit::instants(subject, motion, begin, begin + period);
+    let motion = [&node.equations.shots[0].motion];
+    let instants = segments::instants(subject, &motion, begin, begin + period);
     let near = |t: &f64| (t - begin).min(begin + period - t) < CROWDED * period;
     let mut shooting = node.shooting.clone();
     let (mut z, mut tangent) = (node.y.z.clone(), node.tangent.clone());
     if instants.iter().any(near) {
-        let Some(&at) = orbit::quiet_times(subject, motion, begin, begin + period).first() else {
+        let Some(&at) = segments::quiet_times(subject, &motion, begin, begin + period).first() else {
             return Ok(node);
         };
         let shot = subject.shoot(&z[..n], begin, at - begin, &node.equations.parameters, Some(path.vary))?;
@@ -365,66 +436,85 @@ fn rebase(subject: &mut Subject<'_>, path: &Path, node: Node) -> Result<Node, Re
         }
         shooting.time = at;
     }
-    if shooting.phase.is_some() {
-        let rate = subject.rate(&z[..n], shooting.time, &node.equations.parameters);
-        shooting.phase = Some((z[..n].to_vec(), rate));
-    }
+    shooting.anchor(subject, &z[..n], &node.equations.parameters);
     let scales = shooting.scales(period, path.high - path.low);
     let mut anchor = z.clone();
     anchor.push(node.y.p);
     let normal: Vec<f64> = tangent.iter().zip(&scales).map(|(t, s)| t / (s * s)).collect();
-    let plane = Plane { normal, anchor };
+    let plane = ClosingPlane { normal, anchor };
     let guess = Unknowns { z, p: node.y.p };
     let (unknowns, equations, _) = shooting.newton(subject, &guess, Some(path.vary), Some(&plane))?;
-    Node::new(subject, path, Found { shooting, unknowns, equations }, Some(&tangent))
+    BranchNode::new(subject, path, FoundOrbit { shooting, unknowns, equations }, Some(&tangent))
 }
 
 /// Amplitude with which the doubled branch is entered, in units of the state.
 const ENTRY: f64 = 0.01;
 
-/// The first point of the doubled branch: x + ε w, where Φ w = −w.
-fn switch(subject: &mut Subject<'_>, path: &Path, node: &Node) -> Result<Node, Refusal> {
-    let n = node.shooting.scale.len();
-    let phi = &node.equations.shots[0].phi;
+/// The first point of the doubled branch: x + ε w, where Φ w = −w; segment by segment Φ_i w_i = w_{i+1}, Φ_m w_m = −w_1.
+fn switch(subject: &mut Subject<'_>, path: &Path, node: &BranchNode) -> Result<BranchNode, Refusal> {
+    let (n, m) = (node.shooting.scale.len(), node.shooting.segments());
+    let all = n * m;
     let rate = subject.rate(&node.y.z[..n], node.shooting.time, &node.equations.parameters);
-    // The null vector of Φ + 1, without a component along the flow.
-    let mut bordered = Matrix::zeros(n + 1, n + 1);
-    for i in 0..n {
-        for j in 0..n {
-            bordered[(i, j)] = phi[(i, j)];
+    // The null vector, by bordering, without a component along the flow.
+    let mut bordered = Matrix::zeros(all + 1, all + 1);
+    for (k, shot) in node.equations.shots.iter().enumerate() {
+        let next = (k + 1) % m * n;
+        for i in 0..n {
+            for j in 0..n {
+                bordered[(k * n + i, k * n + j)] += shot.phi[(i, j)];
+            }
+            bordered[(k * n + i, next + i)] += if k + 1 == m { 1.0 } else { -1.0 };
         }
-        bordered[(i, i)] += 1.0;
-        bordered[(i, n)] = 1.0 + 0.3 * i as f64;
-        bordered[(n, i)] = (1.0 - 0.2 * i as f64) / node.shooting.scale[i];
     }
-    let mut right = vec![0.0; n];
+    for i in 0..all {
+        bordered[(i, all)] = 1.0 + 0.3 * (i % n) as f64;
+        bordered[(all, i)] = (1.0 - 0.2 * (i % n) as f64) / node.shooting.scale[i % n];
+    }
+    let mut right = vec![0.0; all];
     right.push(1.0);
-    let mut w = Factored::new(&bordered).solve(&right)[..n].to_vec();
+    let sizes: Vec<f64> = (0..all).map(|i| node.shooting.scale[i % n]).chain([1.0]).collect();
+    let mut w = solve(&bordered, &sizes, &right)[..all].to_vec();
     if !node.shooting.is_forced() {
-        let along =
-            w.iter().zip(&rate).map(|(a, b)| a * b).sum::<f64>() / rate.iter().map(|v| v * v).sum::<f64>();
+        let along = w[..n].iter().zip(&rate).map(|(a, b)| a * b).sum::<f64>()
+            / rate.iter().map(|v| v * v).sum::<f64>();
         w.iter_mut().zip(&rate).for_each(|(v, f)| *v -= along * f);
     }
-    let size = w.iter().zip(&node.shooting.scale).fold(0.0_f64, |m, (v, s)| m.max((v / s).abs()));
+    let scaled = |(i, v): (usize, &f64)| (v / node.shooting.scale[i % n]).abs();
+    let size = w[..n].iter().enumerate().map(scaled).fold(0.0, f64::max);
+    if !(size > 0.0 && size.is_finite()) {
+        return Err(Refusal::unanswered(
+            "the direction of the doubled branch could not be computed",
+            "leave --doubled out, and start an orbit of twice the period from a state beside this one",
+        ));
+    }
     w.iter_mut().for_each(|v| *v *= ENTRY / size);
     let mut shooting = node.shooting.clone();
     shooting.count *= 2;
-    shooting.weights = vec![1.0];
-    let mut z: Vec<f64> = node.y.z[..n].to_vec();
-    let rest = node.shooting.segments() * n;
-    z.extend(&node.y.z[rest..]);
-    z.iter_mut().zip(&w).for_each(|(x, d)| *x += d);
+    // One segment stays one; several are gone through twice, the second time on the other side.
+    let (mut z, mut direction): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+    let rounds: &[f64] = if m == 1 { &[1.0] } else { &[1.0, -1.0] };
+    for side in rounds {
+        z.extend(node.y.z[..all].iter().zip(&w).map(|(x, w)| x + side * w));
+        direction.extend(w.iter().map(|w| side * w));
+    }
+    if m == 1 {
+        shooting.weights = vec![1.0];
+    } else {
+        let half = node.shooting.weights.iter().map(|w| w / 2.0);
+        shooting.weights = half.clone().chain(half).collect();
+    }
+    let period_at = z.len();
+    z.extend(&node.y.z[all..]);
     if matches!(shooting.returns, Return::Section(_)) {
-        z[n] *= 2.0;
+        z[period_at] *= 2.0;
     }
     let mut anchor = z.clone();
     anchor.push(node.y.p);
-    let mut direction = w.clone();
     direction.resize(anchor.len(), 0.0);
     let scales = shooting.scales(node.equations.period, path.high - path.low);
     let normal: Vec<f64> = direction.iter().zip(&scales).map(|(t, s)| t / (s * s)).collect();
-    let plane = Plane { normal, anchor };
+    let plane = ClosingPlane { normal, anchor };
     let guess = Unknowns { z, p: node.y.p };
     let (unknowns, equations, _) = shooting.newton(subject, &guess, Some(path.vary), Some(&plane))?;
-    Node::new(subject, path, Found { shooting, unknowns, equations }, Some(&direction))
+    BranchNode::new(subject, path, FoundOrbit { shooting, unknowns, equations }, Some(&direction))
 }

@@ -6,26 +6,29 @@
 //! ```
 //!
 //! The weights vanish at both ends with all derivatives: on cycles and quasiperiodic motions the average converges faster than
-//! any power of the time; where an exponent is positive a plain average is taken. The error of λ_i is twice the scatter of sixteen parts of the
-//! time, and ln(T/Δ)/T, which growth like a power of time leaves.
+//! any power of the time; where an exponent is positive a plain average is taken. The error of λ_i is half of the 95 % interval from the
+//! scatter of sixteen parts of the time (of many motions: from theirs) by Student's t, and where λ_i may be zero also ln(T/Δ)/T, which
+//! growth like a power of time leaves.
 
+use crate::divergence::{Divergence, Interval, zeros};
 use crate::refusal::Refusal;
-use crate::request::is_conservative;
 use crate::shooting::no_derivative;
-use crate::subject::Subject;
-use carom_expr::Expr;
-use carom_jet::dense::{Factored, Matrix, SingularValues, dot};
-use carom_mech::mechanics::Dynamics;
+use crate::student::t95;
+use crate::subject::{Shot, Subject};
+use carom_jet::dense::{Matrix, SingularValues, dot};
+use carom_run::Motion;
 
-/// The exponents of a motion.
+/// The exponents of a motion, or of many.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lyapunov {
     /// λ_i, largest first, per unit of time.
     pub exponents: Vec<f64>,
-    /// What each may be off by.
+    /// What each may be off by: half of a 95 % interval.
     pub error: Vec<f64>,
-    /// The time they are averages over.
+    /// The time they are averages over, of all motions together.
     pub time: f64,
+    /// Number of motions.
+    pub motions: usize,
     /// Their sum beside what it must be.
     pub sum_check: SumCheck,
 }
@@ -35,18 +38,48 @@ pub struct Lyapunov {
 pub struct SumCheck {
     /// Σ λ_i, a plain average.
     pub sum: f64,
-    /// ⟨tr W⁻¹ Q_v⟩ + 2 ln e × impact rate; `None` where the law does not hold: rows, contact, several walls at once, resets.
+    /// ⟨tr f_x⟩ + 2 ln e × impact rate; `None` where the law does not hold: rows, contact, several walls at once, resets.
     pub expected: Option<f64>,
     /// Impacts per unit of time.
     pub impact_rate: f64,
     /// Largest |λ_i + λ_{2n+1−i}| where nothing is lost.
     pub pairing: Option<f64>,
+    /// Exponents that are zero; `None` where the motion comes to rest.
+    pub zeros: Option<ZeroCount>,
 }
 
-/// Intervals to begin with, and the growth within one beyond which it is halved.
-const INTERVALS: f64 = 2000.0;
+/// Exponents that are zero because of the flow and of what is conserved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ZeroCount {
+    /// One for the flow of a model without time, two for every commuting invariant, the energy's with the flow's among them.
+    pub expected: usize,
+    /// Exponents that are zero within their errors.
+    pub found: usize,
+}
+
+/// The growth of small deviations along one motion.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Growth {
+    /// Per interval: its middle after the start, its length, ln R_ii.
+    intervals: Vec<(f64, f64, Vec<f64>)>,
+    span: f64,
+    /// Length of the last intervals.
+    interval: f64,
+    /// Of the sum.
+    expected: Option<f64>,
+    impacts: usize,
+    lossless: bool,
+    /// How many exponents must be zero; `None` where the motion comes to rest.
+    zeros: Option<usize>,
+}
+
+/// Intervals to begin with: as smooth weights need them, and as the mean of many motions does.
+const INTERVALS: usize = 2000;
+/// Intervals that are enough for one of many motions, whose rates are plain averages.
+pub const FEW_INTERVALS: usize = 64;
+/// The growth within an interval beyond which it is halved.
 const GROWTH: f64 = 1e6;
-/// Parts whose scatter gives the error.
+/// Parts whose scatter gives the error of a single motion.
 const PARTS: usize = 16;
 /// Part of the time in which directions settle, before averages begin.
 const SETTLING: f64 = 0.05;
@@ -56,6 +89,14 @@ const SETTLING: f64 = 0.05;
 /// # Errors
 /// If the motion ends early or has an instant without derivative.
 pub fn lyapunov(subject: &mut Subject<'_>, until: f64) -> Result<Lyapunov, Refusal> {
+    Ok(exponents(&[growth(subject, until, INTERVALS)?]))
+}
+
+/// How small deviations grow along the motion from the model's start until a time, looked at in so many intervals to begin with.
+///
+/// # Errors
+/// If the motion ends early or has an instant without derivative.
+pub fn growth(subject: &mut Subject<'_>, until: f64, intervals: usize) -> Result<Growth, Refusal> {
     let begin = subject.options.start.time;
     let span = until - begin;
     if !(span > 0.0 && span.is_finite()) {
@@ -68,11 +109,12 @@ pub fn lyapunov(subject: &mut Subject<'_>, until: f64) -> Result<Lyapunov, Refus
     let mut x = subject.own_start()?;
     let n = subject.size();
     let mut basis: Vec<Vec<f64>> = Vec::new();
-    let mut interval = span / INTERVALS;
+    let mut interval = span / intervals.max(1) as f64;
     let mut time = begin;
-    // Per interval: its middle, its length, ln R_ii.
-    let mut growth: Vec<(f64, f64, Vec<f64>)> = Vec::new();
+    let mut steps: Vec<(f64, f64, Vec<f64>)> = Vec::new();
     let mut divergence = Divergence::new(subject, &parameters);
+    let inertia = divergence.ln_inertia(subject, &x, begin, &parameters);
+    let mut seen = Seen::default();
     while time < until {
         let length = interval.min(until - time);
         if length < 1e-12 * span {
@@ -87,17 +129,80 @@ pub fn lyapunov(subject: &mut Subject<'_>, until: f64) -> Result<Lyapunov, Refus
         }
         let mut columns: Vec<Vec<f64>> = basis.iter().map(|q| shot.phi.times(q)).collect();
         let logarithms = orthonormalize(&mut columns);
-        if logarithms[0] > GROWTH.ln() && length > 1e-9 * span && length >= interval {
+        if logarithms.first().is_some_and(|l| *l > GROWTH.ln()) && length > 1e-9 * span && length >= interval
+        {
             interval /= 2.0;
             continue;
         }
-        divergence.add(subject, &shot.motion, &x, &shot.end, time, length, &parameters);
-        growth.push((time + length / 2.0 - begin, length, logarithms));
+        divergence.add(subject, &Interval { motion: &shot.motion, from: &x, time, length }, &parameters);
+        seen.note(subject, time, &x, &shot);
+        steps.push((time + length / 2.0 - begin, length, logarithms));
         basis = columns;
         x = shot.end;
         time += length;
     }
-    Ok(average(subject, &growth, span, interval, &divergence))
+    let lossless = divergence.elastic && subject.lossless(&parameters, []);
+    let inertia = inertia - divergence.ln_inertia(subject, &x, time, &parameters);
+    let expected = divergence.total().map(|total| (total + inertia) / (time - begin));
+    let zeros = seen.zeros(subject, divergence.elastic, &parameters);
+    Ok(Growth { intervals: steps, span, interval, expected, impacts: divergence.impacts, lossless, zeros })
+}
+
+/// What a motion has met, and some of its states.
+#[derive(Default)]
+struct Seen {
+    /// One motion for every wall and event that was met.
+    met: Vec<Motion>,
+    walls: Vec<usize>,
+    events: Vec<usize>,
+    /// Time, state, directions that keep the constraints.
+    states: Vec<(f64, Vec<f64>, Vec<Vec<f64>>)>,
+    /// Greatest speed until now, and in the last intervals.
+    speed: f64,
+    recent: Vec<f64>,
+}
+
+/// Intervals that tell whether a motion has come to rest, and the part of its greatest speed that is rest.
+const RECENT: usize = 50;
+const AT_REST: f64 = 1e-6;
+/// States at which zeros are counted.
+const STATES: usize = 5;
+
+impl Seen {
+    fn note(&mut self, subject: &Subject<'_>, time: f64, x: &[f64], shot: &Shot) {
+        let motion = &shot.motion;
+        let rates = &x[subject.mechanics.free.len()..];
+        let speed = dot(rates, rates).sqrt();
+        self.speed = self.speed.max(speed);
+        self.recent.push(speed);
+        if self.recent.len() > RECENT {
+            self.recent.remove(0);
+        }
+        if self.states.len() < STATES {
+            self.states.push((time, x.to_vec(), tangent_basis(&shot.projector, x.len())));
+        }
+        let impacts = motion.impacts.iter().flat_map(|i| i.walls.iter().copied());
+        let walls: Vec<usize> = impacts.chain(motion.contacts.iter().map(|c| c.wall)).collect();
+        let events: Vec<usize> = motion.events.iter().map(|e| e.event).collect();
+        let new =
+            walls.iter().any(|w| !self.walls.contains(w)) || events.iter().any(|e| !self.events.contains(e));
+        if new {
+            self.walls.extend(walls);
+            self.events.extend(events);
+            self.met.push(motion.clone());
+        }
+    }
+
+    /// At a generic state: there are special ones at which flow and symmetries are parallel.
+    fn zeros(&self, subject: &Subject<'_>, elastic: bool, parameters: &[f64]) -> Option<usize> {
+        if self.recent.iter().copied().fold(0.0, f64::max) <= AT_REST * self.speed {
+            return None;
+        }
+        let count = |(time, x, basis): &(f64, Vec<f64>, Vec<Vec<f64>>)| {
+            zeros(subject, &self.met, elastic, x, *time, parameters, basis)
+        };
+        self.states.iter().map(count).max()
+    }
 }
 
 /// Directions that keep the constraints.
@@ -137,149 +242,111 @@ fn orthonormalize(columns: &mut [Vec<f64>]) -> Vec<f64> {
     logarithms
 }
 
-fn average(
-    subject: &Subject<'_>,
-    growth: &[(f64, f64, Vec<f64>)],
-    span: f64,
-    interval: f64,
-    divergence: &Divergence,
-) -> Lyapunov {
-    let settled = SETTLING * span;
-    let used: Vec<&(f64, f64, Vec<f64>)> = growth.iter().filter(|g| g.0 > settled).collect();
-    let rest = span - settled;
-    let count = growth.first().map_or(0, |g| g.2.len());
-    let (mut plain, mut smooth, mut error) = (Vec::new(), Vec::new(), Vec::new());
-    for i in 0..count {
+impl Growth {
+    /// Intervals after the directions have settled, as parts of the time that is left.
+    fn settled(&self) -> impl Iterator<Item = (f64, f64, &[f64])> {
+        let (settled, rest) = (SETTLING * self.span, self.rest());
+        let used = self.intervals.iter().filter(move |g| g.0 > settled);
+        used.map(move |(middle, length, logarithms)| {
+            ((middle - settled) / rest, *length, logarithms.as_slice())
+        })
+    }
+
+    fn rest(&self) -> f64 {
+        (1.0 - SETTLING) * self.span
+    }
+
+    fn count(&self) -> usize {
+        self.intervals.first().map_or(0, |g| g.2.len())
+    }
+
+    /// The plain average.
+    fn rate(&self, i: usize) -> f64 {
+        let (sum, length) = self.settled().fold((0.0, 0.0), |(s, l), (_, length, r)| (s + r[i], l + length));
+        sum / length
+    }
+
+    /// The average with weights that vanish at both ends.
+    fn smooth_rate(&self, i: usize) -> f64 {
         let (mut sum, mut weight) = (0.0, 0.0);
-        for (middle, length, logarithms) in &used {
-            let s = ((middle - settled) / rest).clamp(1e-9, 1.0 - 1e-9);
+        for (at, length, logarithms) in self.settled() {
+            let s = at.clamp(1e-9, 1.0 - 1e-9);
             let w = (-1.0 / (s * (1.0 - s))).exp();
             sum += w * logarithms[i];
             weight += w * length;
         }
+        sum / weight
+    }
+
+    /// Plain averages over parts of the time.
+    fn parts(&self, i: usize) -> Vec<f64> {
         let mut parts = [(0.0, 0.0); PARTS];
-        for (middle, length, logarithms) in &used {
-            let part = (((middle - settled) / rest * PARTS as f64) as usize).min(PARTS - 1);
+        for (at, length, logarithms) in self.settled() {
+            let part = ((at * PARTS as f64) as usize).min(PARTS - 1);
             parts[part].0 += logarithms[i];
             parts[part].1 += length;
         }
-        let rates: Vec<f64> = parts.iter().filter(|p| p.1 > 0.0).map(|p| p.0 / p.1).collect();
-        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        let scatter = rates.iter().map(|r| (r - mean).powi(2)).sum::<f64>();
-        let count = rates.len() as f64;
-        let standard = if count > 1.0 { (scatter / (count * (count - 1.0))).sqrt() } else { f64::INFINITY };
-        error.push(2.0 * standard + (1.0 + rest / interval).ln() / rest);
-        smooth.push(sum / weight);
+        parts.iter().filter(|p| p.1 > 0.0).map(|p| p.0 / p.1).collect()
+    }
+
+    /// What growth like a power of time leaves.
+    fn left(&self) -> f64 {
+        (1.0 + self.rest() / self.interval).ln() / self.rest()
+    }
+}
+
+/// Mean and half of the 95 % interval of independent numbers.
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let scatter = values.iter().map(|r| (r - mean).powi(2)).sum::<f64>();
+    let standard = if values.len() > 1 { (scatter / (count * (count - 1.0))).sqrt() } else { f64::INFINITY };
+    (mean, if values.len() > 1 { t95(values.len() - 1) * standard } else { f64::INFINITY })
+}
+
+/// The exponents of one motion, or the mean of independent motions of one model over equal times.
+///
+/// Of one motion the error comes from the scatter of parts of its time; of many from their own, which is what chance does: with starts
+/// drawn from what the motion conserves (a box and all directions, in a billiard) the mean has no bias.
+pub fn exponents(motions: &[Growth]) -> Lyapunov {
+    let count = motions.iter().map(Growth::count).min().unwrap_or(0);
+    let left = motions.iter().map(Growth::left).fold(0.0, f64::max);
+    let (mut plain, mut error) = (Vec::new(), Vec::new());
+    for i in 0..count {
+        let rates = match motions {
+            [one] => one.parts(i),
+            many => many.iter().map(|g| g.rate(i)).collect(),
+        };
+        let (mean, chance) = mean_and_error(&rates);
+        // An exponent that is not zero leaves no room for powers of time beside it.
+        error.push(if mean.abs() > chance + left { chance } else { chance + left });
         plain.push(mean);
     }
     // Chance has no use for smooth weights.
     let chaotic = plain.iter().zip(&error).any(|(rate, error)| rate > error);
-    let exponents = if chaotic { plain } else { smooth };
+    let exponents = match motions {
+        [one] if !chaotic => (0..count).map(|i| one.smooth_rate(i)).collect(),
+        _ => plain,
+    };
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| exponents[b].total_cmp(&exponents[a]));
     let exponents: Vec<f64> = order.iter().map(|&i| exponents[i]).collect();
-    let error = order.iter().map(|&i| error[i]).collect();
-    let total: f64 = growth.iter().map(|g| g.2.iter().sum::<f64>()).sum::<f64>() / span;
-    let lossless = is_conservative(subject.mechanics) && divergence.lossless;
-    let pairing = lossless
+    let error: Vec<f64> = order.iter().map(|&i| error[i]).collect();
+    let found = exponents.iter().zip(&error).filter(|(rate, error)| rate.abs() <= **error).count();
+    let zeros = motions.first().and_then(|g| g.zeros).filter(|z| motions.iter().all(|g| g.zeros == Some(*z)));
+    let time: f64 = motions.iter().map(|g| g.span).sum();
+    let total = |g: &Growth| g.intervals.iter().map(|g| g.2.iter().sum::<f64>()).sum::<f64>();
+    let pairing = motions
+        .iter()
+        .all(|g| g.lossless)
         .then(|| (0..count).map(|i| (exponents[i] + exponents[count - 1 - i]).abs()).fold(0.0, f64::max));
+    let expected = motions.iter().map(|g| Some(g.expected? * g.span)).sum::<Option<f64>>();
     let sum_check = SumCheck {
-        sum: total,
-        expected: divergence.expected(span),
-        impact_rate: divergence.impacts as f64 / span,
+        sum: motions.iter().map(total).sum::<f64>() / time,
+        expected: expected.map(|e| e / time),
+        impact_rate: motions.iter().map(|g| g.impacts as f64).sum::<f64>() / time,
         pairing,
+        zeros: zeros.map(|expected| ZeroCount { expected, found }),
     };
-    Lyapunov { exponents, error, time: span, sum_check }
-}
-
-/// ∫ tr W⁻¹ Q_v dt + Σ 2 ln e: what ln det Φ must be in (q, p), and up to a bounded term in (q, v).
-struct Divergence {
-    /// W and Q_v, row by row; `None` where the law does not apply.
-    formulas: Option<(carom_expr::Dag, Vec<Expr>)>,
-    free: usize,
-    integral: f64,
-    restitution: Vec<f64>,
-    jumps: f64,
-    impacts: usize,
-    lossless: bool,
-}
-
-impl Divergence {
-    fn new(subject: &Subject<'_>, parameters: &[f64]) -> Divergence {
-        let mechanics = subject.mechanics;
-        let free = mechanics.free.len();
-        let zeros = vec![0.0; subject.size()];
-        let restitution =
-            mechanics.walls.iter().map(|w| subject.value(w.restitution, &zeros, 0.0, parameters)).collect();
-        let formulas = match &mechanics.dynamics {
-            Dynamics::Lagrangian(l) if mechanics.rows.is_empty() => {
-                let mut dag = mechanics.model.dag.clone();
-                let mut all: Vec<Expr> = l.mass_matrix.iter().flatten().copied().collect();
-                for &q in &l.generalized_force {
-                    for &i in &mechanics.free {
-                        all.push(dag.derivative(q, mechanics.model.coordinates[i].velocity));
-                    }
-                }
-                Some((dag, all))
-            }
-            _ => None,
-        };
-        Divergence { formulas, free, integral: 0.0, restitution, jumps: 0.0, impacts: 0, lossless: true }
-    }
-
-    fn rate(&self, subject: &Subject<'_>, x: &[f64], time: f64, parameters: &[f64]) -> f64 {
-        let Some((dag, all)) = &self.formulas else { return 0.0 };
-        let values: Vec<f64> = subject.values_in(dag, all, x, time, parameters);
-        let n = self.free;
-        let slopes = &values[n * n..];
-        if slopes.iter().all(|v| *v == 0.0) {
-            return 0.0;
-        }
-        let mass = Matrix { rows: n, columns: n, entries: values[..n * n].to_vec() };
-        let factored = Factored::new(&mass);
-        (0..n).map(|j| factored.solve(&(0..n).map(|i| slopes[i * n + j]).collect::<Vec<f64>>())[j]).sum()
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn add(
-        &mut self,
-        subject: &Subject<'_>,
-        motion: &carom_run::Motion,
-        from: &[f64],
-        to: &[f64],
-        time: f64,
-        length: f64,
-        parameters: &[f64],
-    ) {
-        self.impacts += motion.impacts.len();
-        for impact in &motion.impacts {
-            let e = self.restitution[impact.walls[0]];
-            self.lossless &= e == 1.0;
-            if impact.walls.len() > 1 && impact.walls.iter().any(|&w| self.restitution[w] != 1.0) || e <= 0.0
-            {
-                self.formulas = None;
-            } else {
-                self.jumps += 2.0 * e.ln();
-            }
-        }
-        if !motion.contacts.is_empty()
-            || !subject.mechanics.model.events.is_empty() && !motion.events.is_empty()
-        {
-            let reset = motion.events.iter().any(|e| {
-                matches!(subject.mechanics.model.events[e.event].action, carom_mech::model::Action::Set(_))
-            });
-            if reset || !motion.contacts.is_empty() {
-                self.formulas = None;
-                self.lossless = false;
-            }
-        }
-        // The trapezium rule over the intervals: exact where the rate is constant, as for linear damping.
-        let ends =
-            self.rate(subject, from, time, parameters) + self.rate(subject, to, time + length, parameters);
-        self.integral += length * ends / 2.0;
-    }
-
-    fn expected(&self, span: f64) -> Option<f64> {
-        self.formulas.as_ref().map(|_| (self.integral + self.jumps) / span)
-    }
+    Lyapunov { exponents, error, time, motions: motions.len(), sum_check }
 }

@@ -6,11 +6,12 @@
 
 use crate::eigen::{Complex, modulus};
 use crate::refusal::Refusal;
-use crate::request::{self, Request, Return, Section, depends_on_time, is_conservative};
-use crate::shooting::{Equations, Shooting, UNSTABLE, Unknowns, no_derivative};
+use crate::request::{self, Request, Return, Section, is_conservative};
+use crate::segments::{cut, is_unstable, quiet_times};
+use crate::shooting::{Shooting, ShootingEquations, Unknowns, no_derivative};
 use crate::subject::{Invariant, Subject};
+use crate::symmetry::{self, Symmetry};
 use carom_jet::dense::dot;
-use carom_mech::model::Action;
 use carom_run::{Motion, Options, Sampling, Side};
 
 /// A periodic orbit.
@@ -39,10 +40,10 @@ pub struct Orbit {
 }
 
 /// An orbit with the equations it solves.
-pub(crate) struct Found {
+pub(crate) struct FoundOrbit {
     pub shooting: Shooting,
     pub unknowns: Unknowns,
-    pub equations: Equations,
+    pub equations: ShootingEquations,
 }
 
 /// Periods that a forced motion is given to settle.
@@ -53,6 +54,9 @@ const DOUBLINGS: usize = 8;
 pub(crate) const ON_CIRCLE: f64 = 1e-8;
 /// A section whose crossing rate is below this part of |∇g| |f| is met tangentially.
 const TANGENTIAL: f64 = 1e-7;
+
+/// Periods and ways below this part of those of the guess are none.
+const NOTHING: f64 = 1e-9;
 
 /// Finds a periodic orbit.
 ///
@@ -68,12 +72,13 @@ pub(crate) fn find(
     subject: &mut Subject<'_>,
     request: &Request,
     varied: Option<(usize, f64)>,
-) -> Result<Found, Refusal> {
+) -> Result<FoundOrbit, Refusal> {
     let parameters = subject.parameters_with(varied);
     request::check(subject, request, &parameters)?;
     let guess = guess(subject, request, &parameters)?;
-    let invariants = conserved(subject, request, &guess, &parameters)?;
-    solve(subject, request, &guess, invariants, varied)
+    let symmetries = symmetry::unbroken(subject, std::slice::from_ref(&guess.motion));
+    let invariants = conserved(subject, request, &guess, &parameters, &symmetries)?;
+    solve(subject, request, &guess, invariants, symmetries, varied)
 }
 
 /// A window of a run that is nearly an orbit.
@@ -167,10 +172,16 @@ fn window(
     let motion = if candidates.len() == 1 { motion } else { subject.simulate(&options)? };
     let mut best = (candidates[0], f64::INFINITY);
     if candidates.len() > 1 {
+        let states: Vec<Vec<f64>> = (0..2 * candidates.len()).map(|k| subject.sampled(&motion, k)).collect();
+        let size = |i: usize| states.iter().map(|x| x[i].abs()).fold(0.0, f64::max);
         for (k, candidate) in candidates.iter().enumerate() {
-            let (a, b) = (subject.sampled(&motion, 2 * k), subject.sampled(&motion, 2 * k + 1));
-            let distance =
-                a.iter().zip(&b).map(|(x, y)| (x - y).abs() / (x.abs() + y.abs() + 1e-3)).fold(0.0, f64::max);
+            let (a, b) = (&states[2 * k], &states[2 * k + 1]);
+            // Relative to each variable, and to its size elsewhere where it is small.
+            let apart = |i: usize| match (a[i] - b[i]).abs() {
+                0.0 => 0.0,
+                apart => apart / (a[i].abs() + b[i].abs() + 1e-3 * size(i)),
+            };
+            let distance = (0..a.len()).map(apart).fold(0.0, f64::max);
             if candidate.1 > candidate.0 && distance < best.1 {
                 best = (*candidate, distance);
             }
@@ -202,13 +213,22 @@ fn conserved(
     request: &Request,
     guess: &Guess,
     parameters: &[f64],
+    symmetries: &[Symmetry],
 ) -> Result<Vec<(Invariant, f64)>, Refusal> {
     let mut known = request.invariants.clone();
     let mechanics = subject.mechanics;
-    if !depends_on_time(mechanics) && is_conservative(mechanics) && keeps_energy(subject, guess, parameters) {
+    if is_conservative(subject, parameters) && subject.elastic(parameters, &guess.motion) {
         known.insert(0, Invariant { name: "energy".to_owned(), formula: mechanics.hamiltonian });
     }
     for (name, _) in &request.hold {
+        if symmetries.iter().any(|s| s.name == *name) {
+            return Err(Refusal::wrong(
+                format!(
+                    "`{name}` is conserved along this motion, and an orbit that closes has its own value of it: it cannot be held"
+                ),
+                "leave --hold out; the value of the start says where the search begins",
+            ));
+        }
         if !known.iter().any(|i| i.name == *name) {
             let names: Vec<&str> = known.iter().map(|i| i.name.as_str()).collect();
             let what = if names.is_empty() {
@@ -235,60 +255,18 @@ fn conserved(
         .collect())
 }
 
-/// Do the impacts and resets of the guess keep the energy?
-fn keeps_energy(subject: &Subject<'_>, guess: &Guess, parameters: &[f64]) -> bool {
-    let mechanics = subject.mechanics;
-    let elastic = |w: usize| {
-        subject.value(mechanics.walls[w].restitution, &vec![0.0; subject.size()], 0.0, parameters) == 1.0
-    };
-    let hit = guess.motion.impacts.iter().flat_map(|i| &i.walls).all(|&w| elastic(w));
-    let reset =
-        guess.motion.events.iter().any(|e| matches!(mechanics.model.events[e.event].action, Action::Set(_)));
-    hit && !reset
-}
-
-/// Instants of a motion at which its derivatives jump, within a window, ascending.
-pub(crate) fn instants(subject: &Subject<'_>, motion: &Motion, from: f64, to: f64) -> Vec<f64> {
-    let resets = motion
-        .events
-        .iter()
-        .filter(|e| matches!(subject.mechanics.model.events[e.event].action, Action::Set(_)))
-        .map(|e| e.time);
-    let contacts = motion.contacts.iter().flat_map(|c| [Some(c.from), c.to]).flatten();
-    let mut all: Vec<f64> = motion.impacts.iter().map(|i| i.time).chain(resets).chain(contacts).collect();
-    all.retain(|t| (from..=to).contains(t));
-    all.sort_by(f64::total_cmp);
-    all.dedup();
-    all
-}
-
-/// Times between instants, away from them: one per leg of the window, longest leg first. Never half way, where symmetric
-/// motions like to do something.
-pub(crate) fn quiet_times(subject: &Subject<'_>, motion: &Motion, from: f64, to: f64) -> Vec<f64> {
-    let mut ends = vec![from];
-    ends.extend(instants(subject, motion, from, to));
-    ends.push(to);
-    let mut legs: Vec<(f64, f64)> = ends.windows(2).map(|w| (w[1] - w[0], w[0])).collect();
-    // Off every wall, where that is possible.
-    let closed = |t: f64| motion.contacts.iter().any(|c| c.from <= t && c.to.is_none_or(|end| t <= end));
-    legs.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let all: Vec<f64> =
-        legs.iter().filter(|l| l.0 > 0.0).map(|(length, start)| start + 0.47 * length).collect();
-    let free: Vec<f64> = all.iter().copied().filter(|&t| !closed(t)).collect();
-    if free.is_empty() { all } else { free }
-}
-
 /// The equations around a guess, and their solution.
 fn solve(
     subject: &mut Subject<'_>,
     request: &Request,
     guess: &Guess,
     invariants: Vec<(Invariant, f64)>,
+    symmetries: Vec<Symmetry>,
     varied: Option<(usize, f64)>,
-) -> Result<Found, Refusal> {
+) -> Result<FoundOrbit, Refusal> {
     let parameters = guess.options.parameters.clone();
     let (from, to) = (guess.from, guess.from + guess.period);
-    let quiet = quiet_times(subject, &guess.motion, from, to);
+    let quiet = quiet_times(subject, &[&guess.motion], from, to);
     let Some(&base) = quiet.first() else {
         return Err(Refusal::unanswered("the guess has no extent in time", "choose another start"));
     };
@@ -303,8 +281,13 @@ fn solve(
     for k in 0..motion.time.len() {
         scale.iter_mut().zip(subject.sampled(&motion, k)).for_each(|(s, v)| *s = s.max(v.abs()));
     }
-    let largest = scale.iter().copied().fold(0.0, f64::max).max(1e-12);
-    scale.iter_mut().for_each(|s| *s = s.max(1e-3 * largest));
+    // One that does not move is measured by the others of its kind: positions by positions, rates by rates.
+    let half = scale.len() / 2;
+    for kind in [0..half, half..scale.len()] {
+        let largest = scale[kind.clone()].iter().copied().fold(0.0, f64::max);
+        let largest = if largest > 0.0 { largest } else { 1.0 };
+        scale[kind].iter_mut().for_each(|s| *s = s.max(1e-3 * largest));
+    }
     let forced = matches!(request.returns, Return::Period { .. });
     let rate = subject.rate(&x, base, &parameters);
     if !forced && dot(&rate, &rate) == 0.0 {
@@ -314,69 +297,65 @@ fn solve(
     if !forced {
         z.push(guess.period);
     }
-    z.extend(invariants.iter().map(|_| 0.0));
-    let shooting = Shooting {
+    let flow = (!forced).then_some(rate.as_slice());
+    let symmetries =
+        symmetry::independent(subject, symmetries, &x, base - guess.late, &parameters, &scale, flow);
+    z.extend((0..invariants.len() + symmetries.len()).map(|_| 0.0));
+    let mut shooting = Shooting {
         time: base - guess.late,
         weights: vec![1.0],
         returns: request.returns.clone(),
         count: request.count,
         phase: (!forced).then(|| (x.clone(), rate)),
         invariants,
+        symmetries,
+        turns: Vec::new(),
         scale,
     };
+    shooting.anchor(subject, &x, &parameters);
     let unknowns = Unknowns { z, p: varied.map_or(0.0, |v| v.1) };
     let vary = varied.map(|v| v.0);
     let first = shooting.equations(subject, &unknowns, vary)?;
-    let norm = first.shots[0].phi.entries.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-    if norm <= UNSTABLE {
-        let (unknowns, equations, _) = shooting.newton(subject, &unknowns, vary, None)?;
-        return Ok(Found { shooting, unknowns, equations });
-    }
-    let (shooting, unknowns) = cut(subject, &shooting, &unknowns, &first, norm)?;
+    let (shooting, unknowns) = match is_unstable(&first) {
+        true => cut(subject, &shooting, &unknowns, &first)?,
+        false => (shooting, unknowns),
+    };
     let (unknowns, equations, _) = shooting.newton(subject, &unknowns, vary, None)?;
-    Ok(Found { shooting, unknowns, equations })
+    let found = FoundOrbit { shooting, unknowns, equations };
+    moves(subject, guess, &found)?;
+    Ok(found)
 }
 
-/// Cuts an orbit into segments between impacts, as many as its instability asks for.
-fn cut(
-    subject: &mut Subject<'_>,
-    shooting: &Shooting,
-    unknowns: &Unknowns,
-    equations: &Equations,
-    norm: f64,
-) -> Result<(Shooting, Unknowns), Refusal> {
-    let n = shooting.scale.len();
-    let (period, begin) = (equations.period, shooting.time);
-    let motion = &equations.shots[0].motion;
-    let wanted = (norm.log10() / 3.0).ceil().max(2.0) as usize;
-    let mut places: Vec<f64> = quiet_times(subject, motion, begin, begin + period)
-        .into_iter()
-        .filter(|t| *t > begin + 0.02 * period && *t < begin + 0.98 * period)
-        .collect();
-    if places.len() + 1 < wanted && instants(subject, motion, begin, begin + period).is_empty() {
-        places = (1..wanted).map(|k| begin + period * k as f64 / wanted as f64).collect();
+/// A state of rest, or any state after no time at all, returns too, and is no orbit.
+fn moves(subject: &Subject<'_>, guess: &Guess, found: &FoundOrbit) -> Result<(), Refusal> {
+    let FoundOrbit { shooting, unknowns, equations } = found;
+    if shooting.is_forced() {
+        return Ok(());
     }
-    places.sort_by(f64::total_cmp);
-    if places.is_empty() {
-        return Ok((shooting.clone(), unknowns.clone()));
+    if equations.period < NOTHING * guess.period {
+        return Err(Refusal::unanswered(
+            "no orbit was found: the iteration leads to a period of zero",
+            "an event without direction fires twice a round: ask for --crossings 2 or give it a direction; or start nearer to an orbit",
+        ));
     }
-    let mut options = subject.options_from(&unknowns.z[..n], begin, begin + period, &equations.parameters);
-    options.sampling = Sampling::At(places.clone());
-    let motion = subject.simulate(&options)?;
-    let mut z = unknowns.z[..n].to_vec();
-    (0..places.len()).for_each(|k| z.extend(subject.sampled(&motion, k)));
-    z.extend(&unknowns.z[n..]);
-    let mut ends: Vec<f64> = vec![0.0];
-    ends.extend(places.iter().map(|t| (t - begin) / period));
-    ends.push(1.0);
-    let mut cut = shooting.clone();
-    cut.weights = ends.windows(2).map(|w| w[1] - w[0]).collect();
-    Ok((cut, Unknowns { z, p: unknowns.p }))
+    let rate = subject.rate(&unknowns.z[..shooting.scale.len()], shooting.time, &equations.parameters);
+    let way = rate.iter().zip(&shooting.scale).map(|(f, s)| (f * equations.period / s).abs());
+    if way.fold(0.0, f64::max) < NOTHING {
+        return Err(Refusal::unanswered(
+            "no orbit was found: the iteration leads to a state of rest",
+            "start farther from rest, or hold another value with --hold",
+        ));
+    }
+    Ok(())
 }
 
 /// What is said about an orbit.
-pub(crate) fn report(subject: &mut Subject<'_>, request: &Request, found: &Found) -> Result<Orbit, Refusal> {
-    let Found { shooting, unknowns, equations } = found;
+pub(crate) fn report(
+    subject: &mut Subject<'_>,
+    request: &Request,
+    found: &FoundOrbit,
+) -> Result<Orbit, Refusal> {
+    let FoundOrbit { shooting, unknowns, equations } = found;
     let n = shooting.scale.len();
     let (begin, period) = (shooting.time, equations.period);
     for shot in &equations.shots {
@@ -387,14 +366,20 @@ pub(crate) fn report(subject: &mut Subject<'_>, request: &Request, found: &Found
     let multipliers = shooting.multipliers(subject, unknowns, equations).ok_or_else(|| {
         Refusal::unanswered("the multipliers of the orbit could not be computed", "start at another orbit")
     })?;
-    let x = &unknowns.z[..n];
     let (state, at_time, lead) = match &request.returns {
         Return::Period { .. } => {
             // The phase the model starts with, at or after the point.
             let from = subject.options.start.time;
             let rounds = ((begin - from) / period).ceil();
             let at = from + rounds * period;
-            (state_at(subject, x, begin, at, &equations.parameters)?, from, at - begin)
+            // From the segment it lies in: an unstable orbit cannot be followed for long.
+            let (mut segment, mut start) = (0, begin);
+            while segment + 1 < shooting.segments() && start + shooting.weights[segment] * period <= at {
+                start += shooting.weights[segment] * period;
+                segment += 1;
+            }
+            let point = &unknowns.z[segment * n..(segment + 1) * n];
+            (state_at(subject, point, start, at, &equations.parameters)?, from, at - begin)
         }
         Return::Section(section) => {
             let (segment, at) = first_crossing(subject, request, *section, equations)?;
@@ -423,7 +408,8 @@ pub(crate) fn report(subject: &mut Subject<'_>, request: &Request, found: &Found
     // From the state on: the impact that the section is comes last.
     let first = hits.iter().position(|(t, _)| *t > lead * (1.0 + 4.0 * f64::EPSILON)).unwrap_or(0);
     hits.rotate_left(first);
-    let conservative = !shooting.invariants.is_empty();
+    // On the circle for good, beside it by rounding only: in pairs of product one, or along what is conserved.
+    let conservative = shooting.borders() > 0 || paired(subject, shooting, equations);
     let bound = if conservative { 1.0 + ON_CIRCLE } else { 1.0 };
     let stable =
         multipliers.iter().all(|&z| if conservative { modulus(z) <= bound } else { modulus(z) < bound });
@@ -451,8 +437,18 @@ pub(crate) fn report(subject: &mut Subject<'_>, request: &Request, found: &Found
     })
 }
 
+/// Do the multipliers of an orbit come in pairs of product one?
+pub(crate) fn paired(subject: &Subject<'_>, shooting: &Shooting, equations: &ShootingEquations) -> bool {
+    let motions = equations.shots.iter().map(|shot| &shot.motion);
+    !shooting.invariants.is_empty() || subject.lossless(&equations.parameters, motions)
+}
+
 /// Is it a shorter orbit gone round several times? How often.
-fn repeated(subject: &mut Subject<'_>, request: &Request, found: &Found) -> Result<Option<usize>, Refusal> {
+fn repeated(
+    subject: &mut Subject<'_>,
+    request: &Request,
+    found: &FoundOrbit,
+) -> Result<Option<usize>, Refusal> {
     let (shooting, n) = (&found.shooting, found.shooting.scale.len());
     let x = &found.unknowns.z[..n];
     for parts in (2..=request.count).rev().filter(|p| request.count.is_multiple_of(*p)) {
@@ -488,7 +484,7 @@ fn first_crossing(
     subject: &Subject<'_>,
     request: &Request,
     section: Section,
-    equations: &Equations,
+    equations: &ShootingEquations,
 ) -> Result<(usize, f64), Refusal> {
     let shots = equations.shots.iter().enumerate();
     let times: Vec<(usize, f64)> = shots
@@ -513,7 +509,7 @@ fn first_crossing(
 fn tangential(
     subject: &mut Subject<'_>,
     section: Section,
-    equations: &Equations,
+    equations: &ShootingEquations,
     x: &[f64],
     begin: f64,
     at: f64,

@@ -45,7 +45,7 @@ pub struct Request {
     pub count: usize,
     /// Look for the orbit where a run settles instead of at the model's start.
     pub settle: bool,
-    /// Conserved quantities beside the energy, which is looked after.
+    /// Conserved quantities to hold beside the energy; that, and the model's symmetries, are looked after.
     pub invariants: Vec<Invariant>,
     /// Values to hold conserved quantities at; those of the start otherwise.
     pub hold: Vec<(String, f64)>,
@@ -192,7 +192,7 @@ pub fn check(subject: &Subject<'_>, request: &Request, parameters: &[f64]) -> Re
         )),
         Return::Section(_) => Ok(()),
         Return::Period { .. } if !forced => {
-            let energy = if is_conservative(mechanics) {
+            let energy = if is_conservative(subject, parameters) {
                 "; its energy is conserved and would be left free"
             } else {
                 ""
@@ -257,14 +257,13 @@ fn repeats(subject: &Subject<'_>, period: f64, text: &str, parameters: &[f64]) -
     Ok(())
 }
 
-/// Is the energy conserved between impacts: nothing depends on time and no force does work?
-pub fn is_conservative(mechanics: &Mechanics) -> bool {
+/// Is the energy conserved between impacts with these values of the parameters: nothing depends on time, no force does work?
+pub fn is_conservative(subject: &Subject<'_>, parameters: &[f64]) -> bool {
+    let mechanics = subject.mechanics;
     let dag = &mechanics.model.dag;
-    let powerless =
-        dag.symbols_in(&[mechanics.power]).is_empty() && dag.evaluate(mechanics.power, |_| 0.0) == 0.0;
     let affine = mechanics
         .rows
         .iter()
         .any(|r| !(dag.symbols_in(&[r.drift]).is_empty() && dag.evaluate(r.drift, |_| 0.0) == 0.0));
-    !depends_on_time(mechanics) && powerless && !affine
+    !depends_on_time(mechanics) && !affine && subject.forces().powerless(mechanics, parameters)
 }

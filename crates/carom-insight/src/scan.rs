@@ -10,107 +10,10 @@
 //! longer. Promise: what is kept of a motion does not depend on its neighbours.
 
 use crate::refusal::Refusal;
+use crate::request::{Return, Section};
 use carom_expr::{Dag, Expr};
-use carom_mech::{Mechanics, Physics};
+use carom_mech::{Mechanics, Model, Physics};
 use carom_run::{Batch, Columns, EventRecord, Impact, JobSource, Options, Outcome, Program, SimulateError};
-
-/// Where motions are looked at.
-#[derive(Clone, Debug)]
-pub enum Section {
-    /// Once every period.
-    Period(Box<Period>),
-    /// At this event of the model.
-    Event(usize),
-    /// Just after an impact on this wall.
-    Wall(usize),
-}
-
-impl Section {
-    /// The event or wall of this name.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn named(mechanics: &Mechanics, name: &str) -> Result<Section, Refusal> {
-        let model = &mechanics.model;
-        if let Some(event) = model.events.iter().position(|e| e.name == name) {
-            return Ok(Section::Event(event));
-        }
-        if let Some(wall) = model.walls.iter().position(|w| w.name == name) {
-            return Ok(Section::Wall(wall));
-        }
-        let names: Vec<&str> = model
-            .events
-            .iter()
-            .map(|e| e.name.as_str())
-            .chain(model.walls.iter().map(|w| w.name.as_str()))
-            .collect();
-        let hint = match (carom_expr::nearest(name, names.iter().copied()), names.is_empty()) {
-            (Some(near), _) => format!("did you mean `{near}`?"),
-            (None, true) => "add an event, such as [event.section] when = \"x'\", or use --period".to_owned(),
-            (None, false) => format!("there are {}", names.join(", ")),
-        };
-        Err(Refusal::wrong(format!("there is no event or wall `{name}` to be a section"), hint))
-    }
-}
-
-/// A period: a formula of the parameters, so that it follows when they are varied.
-#[derive(Clone, Debug)]
-pub struct Period {
-    dag: Dag,
-    formula: Expr,
-    parameters: Vec<Expr>,
-}
-
-impl Period {
-    /// Reads `2*pi/omega`.
-    ///
-    /// # Errors
-    /// If it is no formula of the parameters of the model.
-    pub fn read(mechanics: &Mechanics, text: &str) -> Result<Period, Refusal> {
-        let model = &mechanics.model;
-        let mut dag = model.dag.clone();
-        let names: Vec<&str> = model.parameters.iter().map(|p| p.name.as_str()).collect();
-        let mut unknown = None;
-        let formula = carom_expr::parse(&mut dag, text, &mut |dag, name| {
-            let found = model.parameters.iter().find(|p| p.name == name.text && name.primes == 0);
-            Ok(found.map_or_else(
-                || {
-                    unknown.get_or_insert(name.text.to_owned());
-                    dag.one()
-                },
-                |p| p.symbol,
-            ))
-        });
-        let hint = "write a number or a formula of parameters, such as 2*pi/omega";
-        let Ok(formula) = formula else {
-            return Err(Refusal::wrong(format!("the period `{text}` is no formula"), hint));
-        };
-        if let Some(name) = unknown {
-            let hint = carom_expr::nearest(&name, names.iter().copied())
-                .map_or_else(|| hint.to_owned(), |near| format!("did you mean `{near}`?"));
-            return Err(Refusal::wrong(format!("the period contains `{name}`, which is no parameter"), hint));
-        }
-        let parameters = model.parameters.iter().map(|p| p.symbol).collect();
-        let period = Period { dag, formula, parameters };
-        let values: Vec<f64> = model.parameters.iter().map(|p| p.value).collect();
-        let value = period.value(&values);
-        if !(value > 0.0 && value.is_finite()) {
-            return Err(Refusal::wrong(
-                format!("the period must be positive, and `{text}` is {value}"),
-                hint,
-            ));
-        }
-        Ok(period)
-    }
-
-    /// Its value for these parameters.
-    pub fn value(&self, parameters: &[f64]) -> f64 {
-        self.dag.evaluate(self.formula, |s| {
-            let at = self.parameters.iter().position(|&p| self.dag.as_symbol(p) == Some(s));
-            at.map_or(f64::NAN, |i| parameters[i])
-        })
-    }
-}
 
 /// A state in the section.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -126,8 +29,8 @@ pub struct Crossing {
 /// What is asked of every motion.
 #[derive(Clone, Debug)]
 pub struct Scan {
-    /// Where it is looked at.
-    pub section: Section,
+    /// Where it is looked at: once a period, at an event, or just after an impact.
+    pub returns: Return,
     /// So many crossings are left out, for the motion to settle.
     pub skip: usize,
     /// So many are kept.
@@ -138,9 +41,27 @@ pub struct Scan {
 const PATIENCE: f64 = 64.0;
 
 /// Crossings of one motion, or why there are too few.
-pub type Kept = Result<Vec<Crossing>, String>;
+pub type KeptCrossings = Result<Vec<Crossing>, String>;
 
 impl Scan {
+    /// What to ask of the motions of a model.
+    ///
+    /// # Errors
+    /// If the period is not positive.
+    pub fn new(mechanics: &Mechanics, returns: Return, skip: usize, keep: usize) -> Result<Scan, Refusal> {
+        if let Return::Period { dag, formula, text } = &returns {
+            let values: Vec<f64> = mechanics.model.parameters.iter().map(|p| p.value).collect();
+            let length = of_parameters(dag, *formula, &mechanics.model, &values);
+            if !(length > 0.0 && length.is_finite()) {
+                return Err(Refusal::wrong(
+                    format!("the period must be positive, and `{text}` is {length}"),
+                    "write a number or a formula of parameters, such as 2*pi/omega",
+                ));
+            }
+        }
+        Ok(Scan { returns, skip, keep })
+    }
+
     /// The kept crossings of motions with these options, in their order; `goes_on` is asked now and then, `seconds` is the
     /// processor time of this thread, if known.
     pub fn run(
@@ -149,25 +70,30 @@ impl Scan {
         options: &[Options],
         goes_on: &(dyn Fn() -> bool + Sync),
         seconds: &(dyn Fn() -> Option<f64> + Sync),
-    ) -> Vec<Kept> {
-        match &self.section {
-            Section::Period(period) => self.strobe(program, period, options, goes_on, seconds),
-            Section::Event(_) | Section::Wall(_) => self.cross(program, options, goes_on, seconds),
+    ) -> Vec<KeptCrossings> {
+        match &self.returns {
+            Return::Period { dag, formula, .. } => {
+                let period =
+                    |values: &[f64]| of_parameters(dag, *formula, &program.mechanics().model, values);
+                self.strobe(program, &period, options, goes_on, seconds)
+            }
+            Return::Section(section) => self.cross(program, *section, options, goes_on, seconds),
         }
     }
 
     fn strobe(
         &self,
         program: &Program,
-        period: &Period,
+        period: &dyn Fn(&[f64]) -> f64,
         options: &[Options],
         goes_on: &(dyn Fn() -> bool + Sync),
         seconds: &(dyn Fn() -> Option<f64> + Sync),
-    ) -> Vec<Kept> {
+    ) -> Vec<KeptCrossings> {
         let columns = Columns::of(program);
         let hamiltonian = matches!(program.mechanics().model.physics, Physics::Hamiltonian(_));
         let mut batch = Batch::new(program, false);
-        let mut kept: Vec<Kept> = options.iter().map(|_| Ok(Vec::with_capacity(self.keep))).collect();
+        let mut kept: Vec<KeptCrossings> =
+            options.iter().map(|_| Ok(Vec::with_capacity(self.keep))).collect();
         let mut now: Vec<Options> = options.to_vec();
         for round in 0..=self.keep {
             let count = self.skip + round;
@@ -179,7 +105,7 @@ impl Scan {
                 if kept[i].is_err() {
                     continue;
                 }
-                let length = period.value(&o.parameters);
+                let length = period(&o.parameters);
                 if !(length > 0.0 && length.is_finite()) {
                     kept[i] = Err(format!("the period is {length} there"));
                     continue;
@@ -242,17 +168,18 @@ impl Scan {
     fn cross(
         &self,
         program: &Program,
+        section: Section,
         options: &[Options],
         goes_on: &(dyn Fn() -> bool + Sync),
         seconds: &(dyn Fn() -> Option<f64> + Sync),
-    ) -> Vec<Kept> {
+    ) -> Vec<KeptCrossings> {
         let needed = self.skip + self.keep;
-        let wall = match self.section {
+        let wall = match section {
             Section::Wall(wall) => Some(wall),
-            _ => None,
+            Section::Event(_) => None,
         };
         let mut batch = Batch::new(program, wall.is_some());
-        let mut kept: Vec<Option<Kept>> = vec![None; options.len()];
+        let mut kept: Vec<Option<KeptCrossings>> = vec![None; options.len()];
         let mut length: Vec<f64> = options.iter().map(|o| o.until - o.start.time).collect();
         while goes_on() {
             let open = (0..options.len()).filter(|&i| kept[i].is_none());
@@ -280,7 +207,7 @@ impl Scan {
                     Ok(outcome) => outcome,
                 };
                 let mut crossings = std::mem::take(&mut impacts[i]);
-                if let Section::Event(event) = self.section {
+                if let Section::Event(event) = section {
                     crossings =
                         outcome.events.iter().filter(|e| e.event == event).map(Crossing::of_event).collect();
                 } else if let Some(wall) = wall {
@@ -307,6 +234,14 @@ impl Scan {
         }
         kept.into_iter().map(|k| k.unwrap_or_else(|| Err("interrupted".to_owned()))).collect()
     }
+}
+
+/// The value of a formula of parameters.
+fn of_parameters(dag: &Dag, formula: Expr, model: &Model, values: &[f64]) -> f64 {
+    dag.evaluate(formula, |s| {
+        let at = model.parameters.iter().position(|p| dag.as_symbol(p.symbol) == Some(s));
+        at.map_or(f64::NAN, |i| values[i])
+    })
 }
 
 /// Why a motion ended before its time.
@@ -374,12 +309,14 @@ impl JobSource for Jobs<'_> {
 /// Two states closer than this part of all that was seen are one.
 const SAME: f64 = 1e-3;
 
-/// The attractor of each motion, numbered from 0 in the order found; `None` where it has no crossings.
+/// The attractor of each motion, numbered from 0 in the order found; `None` where it has no crossings. `starts` are the states that the
+/// motions began with, as far as they are known.
 ///
 /// A motion that repeats after p kept crossings is on a cycle, and two cycles are one if every point of the one is near a point
-/// of the other. All motions that do not repeat within what was kept and overlap in the box they fill by more than half are one
+/// of the other. Near is measured by all that was seen, starts included: where everything comes to rest, what is left of the velocities
+/// is no measure of them. All motions that do not repeat within what was kept and overlap in the box they fill by more than half are one
 /// attractor too: that tells chaos here from chaos there, not two tangled sets apart.
-pub fn attractors(kept: &[Kept]) -> Vec<Option<usize>> {
+pub fn attractors(kept: &[KeptCrossings], starts: &[Vec<Option<f64>>]) -> Vec<Option<usize>> {
     let state = |c: &Crossing| -> Vec<f64> { c.position.iter().chain(&c.velocity).copied().collect() };
     let mut low: Vec<f64> = Vec::new();
     let mut high: Vec<f64> = Vec::new();
@@ -390,6 +327,11 @@ pub fn attractors(kept: &[Kept]) -> Vec<Option<usize>> {
             (low[j], high[j]) = (low[j].min(x), high[j].max(x));
         }
     }
+    for start in starts {
+        for ((low, high), x) in low.iter_mut().zip(&mut high).zip(start) {
+            (*low, *high) = x.map_or((*low, *high), |x| (low.min(x), high.max(x)));
+        }
+    }
     // What is left of a motion at rest is rounding, and not to be told apart.
     let largest = low.iter().chain(&high).fold(0.0f64, |m, x| m.max(x.abs()));
     let near = |a: &[f64], b: &[f64]| {
@@ -398,11 +340,11 @@ pub fn attractors(kept: &[Kept]) -> Vec<Option<usize>> {
             (a - b).abs() <= (SAME * span).max(f64::EPSILON.sqrt() * largest)
         })
     };
-    enum Known {
+    enum KnownAttractor {
         Cycle(Vec<Vec<f64>>),
         Cloud(Vec<f64>, Vec<f64>),
     }
-    let mut known: Vec<Known> = Vec::new();
+    let mut known: Vec<KnownAttractor> = Vec::new();
     kept.iter()
         .map(|kept| {
             let points: Vec<Vec<f64>> = kept.as_ref().ok()?.iter().map(state).collect();
@@ -411,7 +353,7 @@ pub fn attractors(kept: &[Kept]) -> Vec<Option<usize>> {
             let repeats = |p: usize| (0..points.len() - p).all(|i| near(&points[i], &points[i + p]));
             let period = (1..=points.len() / 2).find(|&p| repeats(p));
             let found = match period.or((last == 0).then_some(1)) {
-                Some(p) => Known::Cycle(points[points.len() - p..].to_vec()),
+                Some(p) => KnownAttractor::Cycle(points[points.len() - p..].to_vec()),
                 None => {
                     let side = |f: fn(f64, f64) -> f64| {
                         points.iter().skip(1).fold(points[0].clone(), |mut m, x| {
@@ -419,14 +361,14 @@ pub fn attractors(kept: &[Kept]) -> Vec<Option<usize>> {
                             m
                         })
                     };
-                    Known::Cloud(side(f64::min), side(f64::max))
+                    KnownAttractor::Cloud(side(f64::min), side(f64::max))
                 }
             };
-            let same = |a: &Known| match (a, &found) {
-                (Known::Cycle(a), Known::Cycle(b)) => {
+            let same = |a: &KnownAttractor| match (a, &found) {
+                (KnownAttractor::Cycle(a), KnownAttractor::Cycle(b)) => {
                     a.len() == b.len() && b.iter().all(|x| a.iter().any(|y| near(x, y)))
                 }
-                (Known::Cloud(al, ah), Known::Cloud(bl, bh)) => (0..al.len()).all(|j| {
+                (KnownAttractor::Cloud(al, ah), KnownAttractor::Cloud(bl, bh)) => (0..al.len()).all(|j| {
                     let both = (ah[j].min(bh[j]) - al[j].max(bl[j])).max(0.0);
                     let either = ah[j].max(bh[j]) - al[j].min(bl[j]);
                     both >= 0.5 * either
@@ -451,7 +393,7 @@ pub fn state_names(mechanics: &Mechanics) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn at(points: &[f64]) -> Kept {
+    fn at(points: &[f64]) -> KeptCrossings {
         Ok(points.iter().map(|&x| Crossing { time: 0.0, position: vec![x], velocity: vec![0.0] }).collect())
     }
 
@@ -467,6 +409,14 @@ mod tests {
             at(&[0.0, 0.9, 0.3, 0.7]),
             at(&[0.8, 0.1, 0.6, 0.05]),
         ];
-        assert_eq!(attractors(&kept), [Some(0), Some(1), Some(2), Some(2), Some(0), None, Some(3), Some(3)]);
+        assert_eq!(
+            attractors(&kept, &[]),
+            [Some(0), Some(1), Some(2), Some(2), Some(0), None, Some(3), Some(3)]
+        );
+        // Points that have not quite settled are one beside the range of their starts, and several beside each other.
+        let kept = [at(&[1e-3; 2]), at(&[2e-3; 2]), at(&[3e-3; 2])];
+        assert_eq!(attractors(&kept, &[]), [Some(0), Some(1), Some(2)]);
+        let starts = [-4.0, 4.0].map(|x| vec![Some(x), None]);
+        assert_eq!(attractors(&kept, &starts), [Some(0); 3]);
     }
 }

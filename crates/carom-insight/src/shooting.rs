@@ -4,7 +4,11 @@
 //! φ(x_i, w_i T) − x_{i+1} + [i = m] Σ α_j ∇I_j(x_1) = 0        i = 1 … m,  x_{m+1} = x_1,  Σ w_i = 1
 //! f_ref·(x_1 − x_ref) = 0                                      autonomous: which point of the orbit, T is unknown
 //! I_j(x_1) = c_j                                               conserved quantities; the solution has α = 0
+//! ξ_j(x_ref)·(x_1 − x_ref) = 0                                 symmetries: which of the orbits that ξ turns into each other
 //! ```
+//!
+//! A symmetry ξ with its J makes Φ − 1 singular twice, Φ ξ = ξ and ∇J Φ = ∇J: the row above and the column α ∇J take its place. J is
+//! not held: orbits that close have values of their own (a triangle in a circle), as an energy has its period.
 //!
 //! One segment unless ‖Φ‖ > 10⁶. The points x_i lie between impacts, never on a wall, so that nearby starts are motions too and
 //! impacts may come and go on the way. All derivatives are exact.
@@ -13,7 +17,8 @@ use crate::eigen::{Complex, eigenvalues_of_product};
 use crate::refusal::Refusal;
 use crate::request::Return;
 use crate::subject::{Invariant, Shot, Subject};
-use carom_jet::dense::{Factored, Matrix, SingularValues, dot};
+use crate::symmetry::Symmetry;
+use carom_jet::dense::{Matrix, SingularValues, dot};
 use carom_run::{NotDifferentiable, Obstacle};
 
 /// Beyond this norm of Φ an orbit is cut into segments.
@@ -40,6 +45,10 @@ pub(crate) struct Shooting {
     pub phase: Option<(Vec<f64>, Vec<f64>)>,
     /// With c_j.
     pub invariants: Vec<(Invariant, f64)>,
+    /// Symmetries of the model that the orbit does not break.
+    pub symmetries: Vec<Symmetry>,
+    /// x_ref and ξ_j(x_ref).
+    pub turns: Vec<(Vec<f64>, Vec<f64>)>,
     /// Size of each state variable.
     pub scale: Vec<f64>,
 }
@@ -54,7 +63,7 @@ pub(crate) struct Unknowns {
 
 /// The equations at given unknowns.
 #[derive(Clone)]
-pub(crate) struct Equations {
+pub(crate) struct ShootingEquations {
     pub residual: Vec<f64>,
     pub jacobian: Matrix,
     /// Derivative by the varied parameter.
@@ -66,7 +75,7 @@ pub(crate) struct Equations {
 
 /// A linear condition that closes the equations when the parameter is unknown too: normal·(y − anchor) = 0, y = (z, p).
 #[derive(Clone, Debug)]
-pub(crate) struct Plane {
+pub(crate) struct ClosingPlane {
     pub normal: Vec<f64>,
     pub anchor: Vec<f64>,
 }
@@ -86,9 +95,23 @@ impl Shooting {
         if !self.is_forced() {
             all.push(period);
         }
-        all.extend(self.invariants.iter().map(|_| 1.0));
+        all.extend((0..self.borders()).map(|_| 1.0));
         all.push(parameter);
         all
+    }
+
+    /// Unfolding terms.
+    pub fn borders(&self) -> usize {
+        self.invariants.len() + self.symmetries.len()
+    }
+
+    /// The phase of flow and symmetries measured from this state on.
+    pub fn anchor(&mut self, subject: &Subject<'_>, x: &[f64], parameters: &[f64]) {
+        if self.phase.is_some() {
+            self.phase = Some((x.to_vec(), subject.rate(x, self.time, parameters)));
+        }
+        let turn = |s: &Symmetry| (x.to_vec(), subject.turn(s, x, self.time, parameters));
+        self.turns = self.symmetries.iter().map(turn).collect();
     }
 
     fn period(
@@ -116,8 +139,8 @@ impl Shooting {
         subject: &mut Subject<'_>,
         y: &Unknowns,
         vary: Option<usize>,
-    ) -> Result<Equations, Refusal> {
-        let (n, m, k) = (self.scale.len(), self.segments(), self.invariants.len());
+    ) -> Result<ShootingEquations, Refusal> {
+        let (n, m, k) = (self.scale.len(), self.segments(), self.borders());
         let parameters = subject.parameters_with(vary.map(|i| (i, y.p)));
         let (period, period_slope) = self.period(subject, &y.z, &parameters, vary);
         if !(period > 0.0 && period.is_finite()) {
@@ -189,24 +212,38 @@ impl Shooting {
                 by_parameter[row] = slope;
             }
         }
-        Ok(Equations { residual, jacobian, by_parameter, shots, period, parameters })
+        for (j, (symmetry, (reference, turn))) in self.symmetries.iter().zip(&self.turns).enumerate() {
+            let row = m * n + free + self.invariants.len() + j;
+            let gradient =
+                subject.gradient_in(&symmetry.dag, symmetry.conserved, first, self.time, &parameters).1;
+            for a in 0..n {
+                let weight = turn[a] / (self.scale[a] * self.scale[a]);
+                residual[row] += weight * (first[a] - reference[a]);
+                jacobian[(row, a)] = weight;
+                jacobian[((m - 1) * n + a, row)] = gradient[a];
+                residual[(m - 1) * n + a] += y.z[row] * gradient[a];
+            }
+        }
+        Ok(ShootingEquations { residual, jacobian, by_parameter, shots, period, parameters })
     }
 
     /// The largest residual of returning, relative to the state.
-    pub fn size(&self, equations: &Equations) -> f64 {
+    pub fn size(&self, equations: &ShootingEquations) -> f64 {
         let n = self.scale.len();
         let points = n * self.segments();
         let returning =
             equations.residual[..points].iter().enumerate().map(|(i, r)| (r / self.scale[i % n]).abs());
         let held = self.invariants.iter().enumerate().map(|(j, (_, c))| {
             let at = points + usize::from(!self.is_forced()) + j;
-            (equations.residual[at] / c.abs().max(1e-3)).abs()
+            // What it changes by when the state changes by its size: it may be zero itself.
+            let change: f64 = (0..n).map(|a| (equations.jacobian[(at, a)] * self.scale[a]).abs()).sum();
+            (equations.residual[at] / c.abs().max(change).max(f64::MIN_POSITIVE)).abs()
         });
         returning.chain(held).fold(0.0, f64::max)
     }
 
     /// How far the motion is from returning, relative to the state, whatever the unfolding terms say.
-    pub fn gap(&self, equations: &Equations, y: &Unknowns) -> f64 {
+    pub fn gap(&self, equations: &ShootingEquations, y: &Unknowns) -> f64 {
         let (n, m) = (self.scale.len(), self.segments());
         let ends = equations.shots.iter().enumerate().flat_map(|(i, shot)| {
             let next = &y.z[(i + 1) % m * n..][..n];
@@ -224,17 +261,19 @@ impl Shooting {
         subject: &mut Subject<'_>,
         guess: &Unknowns,
         vary: Option<usize>,
-        plane: Option<&Plane>,
-    ) -> Result<(Unknowns, Equations, usize), Refusal> {
+        plane: Option<&ClosingPlane>,
+    ) -> Result<(Unknowns, ShootingEquations, usize), Refusal> {
         let (y, equations, steps) = self.iterate(subject, guess, vary, plane)?;
         let gap = self.gap(&equations, &y);
         if gap > 1e3 * SMALL {
             let names: Vec<&str> = self.invariants.iter().map(|(i, _)| i.name.as_str()).collect();
+            let given = if names.is_empty() {
+                String::new()
+            } else {
+                format!(" with the given {}", names.join(", "))
+            };
             return Err(Refusal::unanswered(
-                format!(
-                    "no orbit was found with the given {}: the motion misses its start by {gap:.1e}",
-                    names.join(", ")
-                ),
+                format!("no orbit was found{given}: the motion misses its start by {gap:.1e}"),
                 "start nearer to an orbit, ask for another number of --crossings, or hold another value with --hold",
             ));
         }
@@ -250,8 +289,8 @@ impl Shooting {
         subject: &mut Subject<'_>,
         guess: &Unknowns,
         vary: Option<usize>,
-        plane: Option<&Plane>,
-    ) -> Result<(Unknowns, Equations, usize), Refusal> {
+        plane: Option<&ClosingPlane>,
+    ) -> Result<(Unknowns, ShootingEquations, usize), Refusal> {
         let mut y = guess.clone();
         let mut equations = self.equations(subject, &y, vary)?;
         let mut size = self.size(&equations);
@@ -259,10 +298,11 @@ impl Shooting {
             if !subject.go_on() {
                 return Err(Refusal::unanswered("interrupted", "ask again"));
             }
-            let delta = self.newton_step(&equations, &y, plane);
             let scales = self.scales(equations.period, if y.p == 0.0 { 1.0 } else { y.p.abs() });
+            let delta = self.newton_step(&equations, &y, plane, &scales);
             let moved = delta.iter().zip(&scales).fold(0.0_f64, |m, (d, s)| m.max((d / s).abs()));
-            if !moved.is_finite() {
+            // The maximum of numbers and NaN is a number: what is not finite is looked for by itself.
+            if delta.iter().any(|d| !d.is_finite()) || !moved.is_finite() {
                 return Err(singular());
             }
             if size <= ROUNDING && moved < 1e-12 || moved < 1e-15 {
@@ -312,23 +352,29 @@ impl Shooting {
         ))
     }
 
-    fn newton_step(&self, equations: &Equations, y: &Unknowns, plane: Option<&Plane>) -> Vec<f64> {
+    fn newton_step(
+        &self,
+        equations: &ShootingEquations,
+        y: &Unknowns,
+        plane: Option<&ClosingPlane>,
+        scales: &[f64],
+    ) -> Vec<f64> {
         let right: Vec<f64> = equations.residual.iter().map(|r| -r).collect();
-        let Some(plane) = plane else { return Factored::new(&equations.jacobian).solve(&right) };
+        let Some(plane) = plane else { return solve(&equations.jacobian, scales, &right) };
         let n = right.len();
         let bordered = bordered(equations, &plane.normal);
         let mut right = right;
         let offset: f64 = (0..n).map(|i| plane.normal[i] * (y.z[i] - plane.anchor[i])).sum::<f64>()
             + plane.normal[n] * (y.p - plane.anchor[n]);
         right.push(-offset);
-        Factored::new(&bordered).solve(&right)
+        solve(&bordered, scales, &right)
     }
 
     /// The tangent of the branch (z, p), with normal·tangent = 1; `None` where the equations are singular.
-    pub fn tangent(&self, equations: &Equations, normal: &[f64]) -> Option<Vec<f64>> {
+    pub fn tangent(&self, equations: &ShootingEquations, normal: &[f64], scales: &[f64]) -> Option<Vec<f64>> {
         let mut right = vec![0.0; equations.residual.len()];
         right.push(1.0);
-        let found = Factored::new(&bordered(equations, normal)).solve(&right);
+        let found = solve(&bordered(equations, normal), scales, &right);
         found.iter().all(|v| v.is_finite()).then_some(found)
     }
 
@@ -337,24 +383,23 @@ impl Shooting {
         &self,
         subject: &Subject<'_>,
         y: &Unknowns,
-        equations: &Equations,
+        equations: &ShootingEquations,
     ) -> Option<Vec<Complex>> {
         let (n, m) = (self.scale.len(), self.segments());
         let mut bases: Vec<Vec<Vec<f64>>> = Vec::with_capacity(m);
-        let mut rates = Vec::with_capacity(m);
         let mut before = 0.0;
         for i in 0..m {
             let x = &y.z[i * n..(i + 1) * n];
             let time = self.time + before * equations.period;
             before += self.weights[i];
             let mut rows: Vec<Vec<f64>> = Vec::new();
-            let rate = subject.rate(x, time, &equations.parameters);
             if !self.is_forced() {
-                rows.push(rate.clone());
+                rows.push(subject.rate(x, time, &equations.parameters));
             }
             for (invariant, _) in &self.invariants {
                 rows.push(subject.gradient(invariant.formula, x, time, &equations.parameters).1);
             }
+            rows.extend(self.turned(subject, x, time, &equations.parameters));
             if !subject.mechanics.rows.is_empty() {
                 for a in 0..n {
                     rows.push(
@@ -376,7 +421,6 @@ impl Shooting {
                     .collect();
                 SingularValues::of(&rows, n).null_vectors().to_vec()
             });
-            rates.push(rate);
         }
         let dimension = bases[0].len();
         if bases.iter().any(|b| b.len() != dimension) {
@@ -384,21 +428,48 @@ impl Shooting {
         }
         let factors: Vec<Matrix> = (0..m)
             .map(|i| {
-                let (from, to, rate) = (&bases[i], &bases[(i + 1) % m], &rates[(i + 1) % m]);
+                let (from, to) = (&bases[i], &bases[(i + 1) % m]);
                 let mut factor = Matrix::zeros(dimension, dimension);
                 for (j, direction) in from.iter().enumerate() {
-                    let mut image = equations.shots[i].phi.times(direction);
-                    if !self.is_forced() {
-                        // Along the flow onto the plane normal to it.
-                        let along = dot(rate, &image) / dot(rate, rate);
-                        image.iter_mut().zip(rate).for_each(|(v, f)| *v -= along * f);
-                    }
+                    // What lies along the flow and the symmetries is normal to the basis, and falls away.
+                    let image = equations.shots[i].phi.times(direction);
                     to.iter().enumerate().for_each(|(a, w)| factor[(a, j)] = dot(w, &image));
                 }
                 factor
             })
             .collect();
         eigenvalues_of_product(&factors)
+    }
+}
+
+impl Shooting {
+    /// Directions that symmetries make trivial at a state: every ∇J, and those combinations of the ξ that keep all J (of rotations
+    /// about three axes only the one about the angular momentum does).
+    fn turned(&self, subject: &Subject<'_>, x: &[f64], time: f64, parameters: &[f64]) -> Vec<Vec<f64>> {
+        let gradient = |s: &Symmetry| subject.gradient_in(&s.dag, s.conserved, x, time, parameters).1;
+        let gradients: Vec<Vec<f64>> = self.symmetries.iter().map(gradient).collect();
+        let turns: Vec<Vec<f64>> =
+            self.symmetries.iter().map(|s| subject.turn(s, x, time, parameters)).collect();
+        let size = |v: &[f64]| dot(v, v).sqrt().max(f64::MIN_POSITIVE);
+        // Brackets {J_i, J_j} = ∇J_i·ξ_j of unit vectors.
+        let mut brackets: Vec<Vec<f64>> = gradients
+            .iter()
+            .map(|g| turns.iter().map(|t| dot(g, t) / (size(g) * size(t))).collect())
+            .collect();
+        brackets.iter_mut().flatten().filter(|b| b.abs() < 1e-9).for_each(|b| *b = 0.0);
+        let keeping = if brackets.iter().flatten().all(|b| *b == 0.0) {
+            turns.clone()
+        } else {
+            SingularValues::of(&brackets, turns.len())
+                .null_vectors()
+                .iter()
+                .map(|c| {
+                    let sum = |a: usize| c.iter().zip(&turns).map(|(c, t)| c * t[a] / size(t)).sum();
+                    (0..x.len()).map(sum).collect()
+                })
+                .collect()
+        };
+        gradients.into_iter().chain(keeping).collect()
     }
 }
 
@@ -429,8 +500,42 @@ fn invariant_slope(
         .sum()
 }
 
+/// M x = b by elimination with row pivots, unknowns measured in their sizes; not finite where M is singular.
+///
+/// Units are known here, so none need be guessed from the entries: after a contact Φ has zeros that rounding leaves at 10⁻¹⁵⁰.
+pub(crate) fn solve(matrix: &Matrix, sizes: &[f64], right: &[f64]) -> Vec<f64> {
+    let n = matrix.rows;
+    let mut rows: Vec<Vec<f64>> = (0..n)
+        .map(|i| {
+            let mut row: Vec<f64> = (0..n).map(|j| matrix[(i, j)] * sizes[j]).collect();
+            let size = row.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+            row.push(right[i]);
+            row.iter_mut().for_each(|x| *x /= size);
+            row
+        })
+        .collect();
+    for k in 0..n {
+        let best = (k..n).max_by(|&a, &b| rows[a][k].abs().total_cmp(&rows[b][k].abs())).unwrap_or(k);
+        rows.swap(k, best);
+        let (done, rest) = rows.split_at_mut(k + 1);
+        let pivot = &done[k];
+        for row in rest {
+            let factor = row[k] / pivot[k];
+            if factor != 0.0 {
+                (k..=n).for_each(|j| row[j] -= factor * pivot[j]);
+            }
+        }
+    }
+    let mut x = vec![0.0; n];
+    for k in (0..n).rev() {
+        let known: f64 = (k + 1..n).map(|j| rows[k][j] * x[j]).sum();
+        x[k] = (rows[k][n] - known) / rows[k][k];
+    }
+    x.iter().zip(sizes).map(|(x, s)| x * s).collect()
+}
+
 /// [J, J_p; normal]
-fn bordered(equations: &Equations, normal: &[f64]) -> Matrix {
+fn bordered(equations: &ShootingEquations, normal: &[f64]) -> Matrix {
     let n = equations.residual.len();
     let mut all = Matrix::zeros(n + 1, n + 1);
     for i in 0..n {
@@ -446,7 +551,7 @@ fn bordered(equations: &Equations, normal: &[f64]) -> Matrix {
 fn singular() -> Refusal {
     Refusal::unanswered(
         "the equations of the orbit are singular at the guess: orbits are not isolated here",
-        "hold what is conserved (--hold energy=VALUE), or start elsewhere",
+        "start elsewhere (--start, --guess-from-run): without an impact on the way, say, nothing may hold the motion to one orbit; or ask for more returns (--crossings)",
     )
 }
 

@@ -11,7 +11,8 @@
 //! kind: on the near side p is a smooth function of what vanishes, so its value there is found by interpolating p to zero.
 
 use crate::eigen::{Complex, modulus, times};
-use crate::follow::{Node, Path};
+use crate::follow::{BranchNode, Path};
+use crate::orbit::{self, ON_CIRCLE};
 use crate::refusal::Refusal;
 use crate::subject::Subject;
 use carom_run::{Columns, Sampling, Side};
@@ -75,7 +76,7 @@ impl SpecialKind {
 }
 
 /// What happens along an orbit, in order: walls of its impacts, contacts, events.
-pub(crate) fn signature(node: &Node) -> Vec<(u8, usize)> {
+pub(crate) fn signature(node: &BranchNode) -> Vec<(u8, usize)> {
     let mut all: Vec<(f64, u8, usize)> = Vec::new();
     for shot in &node.equations.shots {
         let motion = &shot.motion;
@@ -114,18 +115,20 @@ fn torus(multipliers: &[Complex]) -> f64 {
 }
 
 /// What vanishes at a special point.
-type Test = fn(&Node) -> f64;
+type Test = fn(&BranchNode) -> f64;
 
-/// The folds, doublings and tori between two neighbouring points, a length `step` apart.
+/// The folds, doublings and tori between two neighbouring points, a length `step` apart; the kind of one that changes its sign there
+/// without a point at which it vanishes.
 pub(crate) fn between(
     subject: &mut Subject<'_>,
     path: &Path,
-    from: &Node,
-    to: &Node,
+    from: &BranchNode,
+    to: &BranchNode,
     step: f64,
-) -> Vec<(SpecialKind, String, Node)> {
+) -> Result<Vec<(SpecialKind, String, BranchNode)>, SpecialKind> {
     let mut found = Vec::new();
-    let conservative = !from.shooting.invariants.is_empty();
+    let pairs = |node: &BranchNode| orbit::paired(subject, &node.shooting, &node.equations);
+    let paired = pairs(from) || pairs(to);
     let tests: [(SpecialKind, Test); 3] = [
         (SpecialKind::Fold, |node| node.slope()),
         (SpecialKind::PeriodDoubling, |node| doubling(&node.multipliers)),
@@ -133,11 +136,15 @@ pub(crate) fn between(
     ];
     for (kind, test) in tests {
         let (a, b) = (test(from), test(to));
-        // With something conserved multipliers come in pairs of product one: the test for tori says nothing.
-        if a * b >= 0.0 || (kind == SpecialKind::Torus && conservative) {
+        // Where nothing is lost multipliers come in pairs of product one: the test for tori says nothing.
+        if a * b >= 0.0 || (kind == SpecialKind::Torus && (paired || a.abs().max(b.abs()) < ON_CIRCLE)) {
             continue;
         }
-        let Some(node) = locate(subject, path, from, step, a, b, test) else { continue };
+        let located = vanishing(step, a, b, |s| {
+            let node = from.ahead(subject, path, s).ok()?.0;
+            Some((test(&node), node))
+        });
+        let Some(node) = located else { return Err(kind) };
         let pair = node.multipliers.iter().any(|z| z[1] != 0.0 && (modulus(*z) - 1.0).abs() < 1e-6);
         let detail = match kind {
             SpecialKind::Fold => "the branch turns back".to_owned(),
@@ -147,29 +154,29 @@ pub(crate) fn between(
         };
         found.push((kind, detail, node));
     }
-    found
+    Ok(found)
 }
 
-/// The point between two at which a function vanishes: regula falsi, the retained end halved.
-fn locate(
-    subject: &mut Subject<'_>,
-    path: &Path,
-    from: &Node,
+/// A function that is smaller than this part of its values at the ends vanishes: special points are promised to 10⁻⁹.
+const VANISHED: f64 = 1e-9;
+
+/// What belongs to the place between 0 and `step` at which a function vanishes: regula falsi, the retained end halved. `None` where it
+/// jumps from one sign to the other.
+fn vanishing<T>(
     step: f64,
-    at_from: f64,
-    at_to: f64,
-    test: Test,
-) -> Option<Node> {
-    let (mut a, mut fa, mut b, mut fb) = (0.0, at_from, step, at_to);
-    let scale = at_from.abs().max(at_to.abs());
-    let mut best: Option<(f64, Node)> = None;
+    at_start: f64,
+    at_end: f64,
+    mut value_at: impl FnMut(f64) -> Option<(f64, T)>,
+) -> Option<T> {
+    let (mut a, mut fa, mut b, mut fb) = (0.0, at_start, step, at_end);
+    let scale = at_start.abs().max(at_end.abs());
+    let mut best: Option<(f64, T)> = None;
     let mut side = 0;
     for _ in 0..60 {
         let s = (a * fb - b * fa) / (fb - fa);
-        let (node, _) = from.ahead(subject, path, s).ok()?;
-        let value = test(&node);
+        let (value, found) = value_at(s)?;
         if best.as_ref().is_none_or(|(size, _)| value.abs() < *size) {
-            best = Some((value.abs(), node));
+            best = Some((value.abs(), found));
         }
         if value.abs() < 1e-14 * scale || (b - a).abs() < 1e-15 {
             break;
@@ -188,7 +195,7 @@ fn locate(
             side = 1;
         }
     }
-    best.map(|(_, node)| node)
+    best.filter(|(size, _)| *size <= VANISHED * scale).map(|(_, found)| found)
 }
 
 /// A quantity that must stay positive for the kind of orbit to go on.
@@ -200,7 +207,7 @@ struct Margin {
 }
 
 /// The margins of the last points of a branch.
-pub(crate) struct Watch {
+pub(crate) struct MarginWatch {
     notes: Vec<Note>,
 }
 
@@ -223,9 +230,13 @@ const VANISHING: f64 = 2e-3;
 /// … and is approached by steps that leave this part of it.
 const SHRINK: f64 = 0.55;
 
-impl Watch {
-    pub fn new(subject: &mut Subject<'_>, node: &Node, state: &[(String, f64)]) -> Result<Watch, Refusal> {
-        let mut watch = Watch { notes: Vec::new() };
+impl MarginWatch {
+    pub fn new(
+        subject: &mut Subject<'_>,
+        node: &BranchNode,
+        state: &[(String, f64)],
+    ) -> Result<MarginWatch, Refusal> {
+        let mut watch = MarginWatch { notes: Vec::new() };
         watch.note(subject, node, state, 0.0)?;
         Ok(watch)
     }
@@ -234,7 +245,7 @@ impl Watch {
     pub fn note(
         &mut self,
         subject: &mut Subject<'_>,
-        node: &Node,
+        node: &BranchNode,
         state: &[(String, f64)],
         step: f64,
     ) -> Result<(), Refusal> {
@@ -283,7 +294,7 @@ impl Watch {
     }
 
     /// The end of a kind of orbit: where a margin that shrank reaches zero, or just where the branch stopped.
-    pub fn end(&self, path: &Path, node: &Node, why: Option<&Refusal>) -> Special {
+    pub fn end(&self, path: &Path, node: &BranchNode, why: Option<&Refusal>) -> Special {
         let why = why.map_or("", |r| r.message.as_str());
         let mut best: Option<(f64, Special)> = None;
         for k in 0..self.count() {
@@ -321,7 +332,7 @@ impl Watch {
     }
 
     /// The branch goes no further.
-    pub fn stopped(&self, node: &Node, why: String) -> Special {
+    pub fn stopped(&self, node: &BranchNode, why: String) -> Special {
         let state = self.notes.last().map_or(Vec::new(), |note| note.state.clone());
         Special { kind: SpecialKind::End, value: node.y.p, state, detail: why }
     }
@@ -339,10 +350,10 @@ fn at_zero(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// Everything that must stay positive, in a fixed order as long as the sequence of impacts is the same.
-fn margins(subject: &mut Subject<'_>, node: &Node) -> Result<Vec<Margin>, Refusal> {
+fn margins(subject: &mut Subject<'_>, node: &BranchNode) -> Result<Vec<Margin>, Refusal> {
     let model = &subject.mechanics.model;
     let mut found = Vec::new();
-    let mut times: Vec<(f64, usize)> = Vec::new();
+    let (mut times, mut held): (Vec<(f64, usize)>, Vec<usize>) = (Vec::new(), Vec::new());
     for shot in &node.equations.shots {
         for impact in &shot.motion.impacts {
             for (k, &wall) in impact.walls.iter().enumerate() {
@@ -361,6 +372,7 @@ fn margins(subject: &mut Subject<'_>, node: &Node) -> Result<Vec<Margin>, Refusa
                 what: format!("the contact with wall `{}` carries no force", model.walls[contact.wall].name),
                 value: contact.force_at_start,
             });
+            held.push(contact.wall);
         }
     }
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -377,12 +389,19 @@ fn margins(subject: &mut Subject<'_>, node: &Node) -> Result<Vec<Margin>, Refusa
             });
         }
     }
-    let gaps = least_gaps(subject, node)?;
+    let (gaps, forces) = least(subject, node, &held)?;
     let model = &subject.mechanics.model;
     for (wall, value) in gaps {
         found.push(Margin {
             kind: SpecialKind::Grazing,
             what: format!("the motion touches wall `{}` between impacts", model.walls[wall].name),
+            value,
+        });
+    }
+    for (wall, value) in forces {
+        found.push(Margin {
+            kind: SpecialKind::ContactBreak,
+            what: format!("the contact with wall `{}` breaks in between", model.walls[wall].name),
             value,
         });
     }
@@ -392,41 +411,63 @@ fn margins(subject: &mut Subject<'_>, node: &Node) -> Result<Vec<Margin>, Refusa
 /// Samples in which minima are looked for.
 const LOOKS: usize = 240;
 
-/// The smallest interior minimum of each gap over the orbit, where there is one.
-fn least_gaps(subject: &mut Subject<'_>, node: &Node) -> Result<Vec<(usize, f64)>, Refusal> {
+/// A least value per wall.
+type Least = Vec<(usize, f64)>;
+
+/// The smallest interior minimum over the orbit of each gap and of the force of each contact, where there is one.
+fn least(subject: &mut Subject<'_>, node: &BranchNode, held: &[usize]) -> Result<(Least, Least), Refusal> {
     let n = node.shooting.scale.len();
     let walls = subject.mechanics.walls.len();
+    let mut least: Vec<[Option<f64>; 2]> = vec![[None; 2]; walls];
     if walls == 0 {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
-    let (begin, period) = (node.shooting.time, node.equations.period);
-    let mut options = subject.options_from(&node.y.z[..n], begin, begin + period, &node.equations.parameters);
-    options.sampling = Sampling::Even(LOOKS);
-    options.dense = true;
-    let motion = subject.simulate(&options)?;
     let columns = Columns::of(subject.program());
-    let mut found = Vec::new();
-    for wall in 0..walls {
-        let gap = &motion.gap[wall].values;
-        let hits: Vec<f64> =
-            motion.impacts.iter().filter(|i| i.walls.contains(&wall)).map(|i| i.time).collect();
-        let mut least: Option<f64> = None;
-        for k in 1..gap.len() - 1 {
-            let (a, b) = (motion.time[k - 1], motion.time[k + 1]);
-            let struck = hits.iter().any(|t| (a..=b).contains(t));
-            if struck || !(gap[k] <= gap[k - 1] && gap[k] <= gap[k + 1]) {
-                continue;
+    let mut begin = node.shooting.time;
+    for (i, weight) in node.shooting.weights.iter().enumerate() {
+        let length = weight * node.equations.period;
+        // A little beyond the end, so that a minimum where two segments meet is not missed.
+        let until = begin + length * (1.0 + 3.0 / LOOKS as f64);
+        let point = &node.y.z[i * n..(i + 1) * n];
+        let mut options = subject.options_from(point, begin, until, &node.equations.parameters);
+        options.sampling = Sampling::Even(LOOKS);
+        options.dense = true;
+        let motion = subject.simulate(&options)?;
+        for (wall, least) in least.iter_mut().enumerate() {
+            let hits: Vec<f64> =
+                motion.impacts.iter().filter(|i| i.walls.contains(&wall)).map(|i| i.time).collect();
+            let contacts: Vec<(f64, f64)> = motion
+                .contacts
+                .iter()
+                .filter(|c| c.wall == wall)
+                .map(|c| (c.from, c.to.unwrap_or(f64::INFINITY)))
+                .collect();
+            let gap = &motion.gap[wall].values;
+            let force = held.contains(&wall).then(|| &motion.contact_force[wall].values);
+            for k in 1..gap.len() - 1 {
+                let (a, b) = (motion.time[k - 1], motion.time[k + 1]);
+                let lowest = |values: &[f64]| values[k] <= values[k - 1] && values[k] <= values[k + 1];
+                let closed = contacts.iter().any(|(from, to)| *from <= b && a <= *to);
+                let within = contacts.iter().any(|(from, to)| *from < a && b < *to);
+                let (place, column) = if !closed && !hits.iter().any(|t| (a..=b).contains(t)) && lowest(gap) {
+                    (0, columns.gap.start + wall)
+                } else if within && force.is_some_and(|f| lowest(f)) {
+                    (1, columns.contact_force.start + wall)
+                } else {
+                    continue;
+                };
+                let value = golden(a, b, |t| {
+                    subject.read(&motion, t, Side::After).map_or(f64::INFINITY, |values| values[column])
+                });
+                least[place] = Some(least[place].map_or(value, |l: f64| l.min(value)));
             }
-            let value = golden(a, b, |t| {
-                subject
-                    .read(&motion, t, Side::After)
-                    .map_or(f64::INFINITY, |values| values[columns.gap.start + wall])
-            });
-            least = Some(least.map_or(value, |l: f64| l.min(value)));
         }
-        found.extend(least.map(|value| (wall, value)));
+        begin += length;
     }
-    Ok(found)
+    let of = |place: usize| {
+        least.iter().enumerate().filter_map(|(wall, least)| Some((wall, least[place]?))).collect()
+    };
+    Ok((of(0), of(1)))
 }
 
 /// The least value of a function with one minimum, by golden section.
@@ -446,4 +487,22 @@ fn golden(mut a: f64, mut b: f64, mut f: impl FnMut(f64) -> f64) -> f64 {
         }
     }
     fc.min(fd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::vanishing;
+
+    #[test]
+    fn a_function_that_vanishes_is_located_and_one_that_jumps_is_not() {
+        let smooth = |s: f64| s.exp() - 1.3;
+        let found = vanishing(1.0, smooth(0.0), smooth(1.0), |s| Some((smooth(s), s))).unwrap();
+        assert!((found - 1.3_f64.ln()).abs() < 1e-14, "{found}");
+        let jump = |s: f64| if s < 0.3 { -0.2 - s } else { 0.1 + s };
+        assert_eq!(vanishing(1.0, jump(0.0), jump(1.0), |s| Some((jump(s), s))), None);
+        let pole = |s: f64| 1.0 / (s - 0.3);
+        assert_eq!(vanishing(1.0, pole(0.0), pole(1.0), |s| Some((pole(s), s))), None);
+        // And where the branch cannot be followed to the place.
+        assert_eq!(vanishing(1.0, -1.0, 1.0, |_| None::<(f64, f64)>), None);
+    }
 }

@@ -6,6 +6,7 @@
 //!
 //! f is evaluated from the equations with their linear solve K z = r, so it is exact too. Nothing here knows of orbits.
 
+use crate::lossless::ForceTerms;
 use crate::refusal::Refusal;
 use carom_expr::{Dag, Expr, Symbol};
 use carom_jet::dense::{Factored, Matrix};
@@ -32,8 +33,9 @@ pub struct Subject<'a> {
     /// What every motion is simulated with, but for start and end.
     pub options: Options,
     directions: Vec<Direction>,
-    hamiltonian: bool,
-    rates: Rates,
+    pub(crate) hamiltonian: bool,
+    rates: RateEquations,
+    forces: ForceTerms,
     tell: &'a mut dyn FnMut() -> bool,
 }
 
@@ -90,9 +92,15 @@ impl<'a> Subject<'a> {
             options,
             directions: Direction::starts(mechanics),
             hamiltonian,
-            rates: Rates::new(mechanics),
+            rates: RateEquations::new(mechanics),
+            forces: ForceTerms::new(mechanics),
             tell,
         })
+    }
+
+    /// Forces outside of the Lagrangian.
+    pub(crate) fn forces(&self) -> &ForceTerms {
+        &self.forces
     }
 
     /// Number of state variables.
@@ -226,7 +234,19 @@ impl<'a> Subject<'a> {
 
     /// The value of a formula and its gradient with respect to the state.
     pub fn gradient(&self, formula: Expr, x: &[f64], time: f64, parameters: &[f64]) -> (f64, Vec<f64>) {
-        let mut dag = self.mechanics.model.dag.clone();
+        self.gradient_in(&self.mechanics.model.dag, formula, x, time, parameters)
+    }
+
+    /// The same for a formula of a DAG that has grown out of the model's.
+    pub(crate) fn gradient_in(
+        &self,
+        dag: &Dag,
+        formula: Expr,
+        x: &[f64],
+        time: f64,
+        parameters: &[f64],
+    ) -> (f64, Vec<f64>) {
+        let mut dag = dag.clone();
         let state = self.state_symbols();
         let mut all = vec![formula];
         all.extend(state.iter().map(|&s| dag.derivative(formula, s)));
@@ -235,7 +255,7 @@ impl<'a> Subject<'a> {
         (values[0], values[1..].to_vec())
     }
 
-    fn state_symbols(&self) -> Vec<Expr> {
+    pub(crate) fn state_symbols(&self) -> Vec<Expr> {
         let model = &self.mechanics.model;
         let free = || self.mechanics.free.iter().map(|&i| &model.coordinates[i]);
         let rates = free().map(|c| if self.hamiltonian { c.momentum } else { c.velocity });
@@ -376,10 +396,10 @@ impl<'a> Subject<'a> {
 }
 
 /// f from K(x) z = r(x): residual and rates compiled once.
-struct Rates {
+struct RateEquations {
     evaluator: Evaluator,
     /// Per slot of the evaluator: where its value comes from.
-    sources: Vec<Source>,
+    sources: Vec<SlotSource>,
     residual: Vec<usize>,
     /// ∂ residual/∂ unknown, row by row.
     slopes: Vec<Vec<usize>>,
@@ -387,7 +407,7 @@ struct Rates {
 }
 
 #[derive(Clone, Copy)]
-enum Source {
+enum SlotSource {
     Time,
     State(usize),
     Parameter(usize),
@@ -395,8 +415,8 @@ enum Source {
     Nothing,
 }
 
-impl Rates {
-    fn new(mechanics: &Mechanics) -> Rates {
+impl RateEquations {
+    fn new(mechanics: &Mechanics) -> RateEquations {
         let mut dag = mechanics.model.dag.clone();
         let space = state_space(mechanics, &mut dag);
         let mut evaluator = Evaluator::default();
@@ -417,19 +437,19 @@ impl Rates {
             .iter()
             .map(|&s| {
                 if let Some(i) = place(&space.state, s) {
-                    Source::State(i)
+                    SlotSource::State(i)
                 } else if let Some(i) = place(&space.unknowns, s) {
-                    Source::Unknown(i)
+                    SlotSource::Unknown(i)
                 } else if let Some(i) = place(&parameters, s) {
-                    Source::Parameter(i)
+                    SlotSource::Parameter(i)
                 } else if dag.as_symbol(mechanics.model.time) == Some(s) {
-                    Source::Time
+                    SlotSource::Time
                 } else {
-                    Source::Nothing
+                    SlotSource::Nothing
                 }
             })
             .collect();
-        Rates { evaluator, sources, residual, slopes, rates }
+        RateEquations { evaluator, sources, residual, slopes, rates }
     }
 
     fn at(&self, x: &[f64], time: f64, parameters: &[f64]) -> Vec<f64> {
@@ -437,11 +457,11 @@ impl Rates {
         let values = |z: &[f64]| {
             let mut values = Vec::new();
             self.evaluator.evaluate(&mut values, |slot| match self.sources[slot] {
-                Source::Time => time,
-                Source::State(i) => x[i],
-                Source::Parameter(i) => parameters[i],
-                Source::Unknown(i) => z[i],
-                Source::Nothing => 0.0,
+                SlotSource::Time => time,
+                SlotSource::State(i) => x[i],
+                SlotSource::Parameter(i) => parameters[i],
+                SlotSource::Unknown(i) => z[i],
+                SlotSource::Nothing => 0.0,
             });
             values
         };

@@ -267,3 +267,20 @@ fn both_gaits_of_the_simplest_walker_are_those_of_an_integration_by_hand() {
         assert!(periods[0].1 && !periods[1].1, "{periods:?}");
     }
 }
+
+#[test]
+fn a_section_that_the_orbit_crosses_without_speed_is_refused() {
+    // The limit cycle of x'' = −x + (1 − x² − x'²) x' is the unit circle. The curve x' = 1 − x²/2 + x³ has contact of third order with
+    // it at (0, 1): it is crossed there without speed, and once more, with speed, on the other side.
+    let text = |direction: &str| {
+        format!(
+            "coordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[force.pump]\ngeneralized = {{ x = \"(1 - x^2 - x'^2)*x'\" }}\n\
+             [event.curve]\nwhen = \"x' - 1 + x^2/2 - x^3\"\ndirection = \"{direction}\"\n[start]\nposition = {{ x = 1.0 }}\n[run]\nuntil = 20\n"
+        )
+    };
+    let refusal = section_orbit(&text("falling"), &[], "", "curve", false).unwrap_err();
+    assert!(refusal.message.contains("touches event `curve` without crossing it"), "{refusal}");
+    assert!(refusal.message.contains("tangent") && refusal.hint.contains("crosses with speed"), "{refusal}");
+    let found = section_orbit(&text("rising"), &[], "", "curve", false).unwrap_or_else(|r| panic!("{r}"));
+    assert!((found.period - 2.0 * std::f64::consts::PI).abs() < 1e-11, "{found:?}");
+}

@@ -1,6 +1,7 @@
 //! Scans against closed forms.
 
-use carom_insight::scan::{Kept, Period, Scan, Section, attractors};
+use carom_insight::scan::{KeptCrossings, Scan, attractors};
+use carom_insight::{Return, Section};
 use carom_mech::{Draft, Mechanics, derive_equations};
 use carom_run::{Options, Program};
 
@@ -12,7 +13,7 @@ fn prepared(text: &str) -> (Mechanics, Program, Options) {
     (mechanics, program, options)
 }
 
-fn run(scan: &Scan, program: &Program, options: &[Options]) -> Vec<Kept> {
+fn run(scan: &Scan, program: &Program, options: &[Options]) -> Vec<KeptCrossings> {
     scan.run(program, options, &|| true, &|| None)
 }
 
@@ -40,8 +41,8 @@ fn a_ball_on_a_vibrating_table_settles_into_one_bounce_per_period() {
         options.push(o);
         expected.push((phase, g * std::f64::consts::PI / omega, 2.0 * std::f64::consts::PI / omega));
     }
-    let wall = Section::named(&mechanics, "table").unwrap();
-    let kept = run(&Scan { section: wall, skip: 300, keep: 5 }, &program, &options);
+    let wall = Return::section(&mechanics, "table").unwrap();
+    let kept = run(&Scan::new(&mechanics, wall, 300, 5).unwrap(), &program, &options);
     for (kept, (phase, speed, period)) in kept.iter().zip(&expected) {
         let kept = kept.as_ref().unwrap();
         assert_eq!(kept.len(), 5);
@@ -54,8 +55,8 @@ fn a_ball_on_a_vibrating_table_settles_into_one_bounce_per_period() {
         }
     }
     // Once a period the same motions are where they were a period ago.
-    let strobe = Section::Period(Box::new(Period::read(&mechanics, "2*pi/omega").unwrap()));
-    let kept = run(&Scan { section: strobe, skip: 300, keep: 4 }, &program, &options);
+    let strobe = Return::period(&mechanics, "2*pi/omega").unwrap();
+    let kept = run(&Scan::new(&mechanics, strobe, 300, 4).unwrap(), &program, &options);
     for (kept, (_, _, period)) in kept.iter().zip(&expected) {
         let kept = kept.as_ref().unwrap();
         assert_eq!(kept.len(), 4);
@@ -80,37 +81,43 @@ fn two_wells_are_two_attractors() {
             o
         })
         .collect();
-    let section = Section::Period(Box::new(Period::read(&mechanics, "1").unwrap()));
-    let kept = run(&Scan { section, skip: 60, keep: 4 }, &program, &options);
+    let strobe = Return::period(&mechanics, "1").unwrap();
+    let kept = run(&Scan::new(&mechanics, strobe, 60, 4).unwrap(), &program, &options);
     for (x, kept) in starts.iter().zip(&kept) {
         let end = kept.as_ref().unwrap()[3].position[0];
         assert!((end - x.signum()).abs() < 1e-6, "{x} ended at {end}");
     }
-    assert_eq!(attractors(&kept), [Some(0), Some(0), Some(1), Some(1), Some(1), Some(0)]);
+    assert_eq!(attractors(&kept, &[]), [Some(0), Some(0), Some(1), Some(1), Some(1), Some(0)]);
 }
 
 #[test]
 fn what_cannot_be_scanned_is_refused_with_a_way_out() {
     let (mechanics, program, base) = prepared(include_str!("../../../models/vibrating_table.toml"));
-    for (name, hint) in [("tabel", "did you mean `table`?"), ("nothing", "there are table")] {
-        let refusal = Section::named(&mechanics, name).unwrap_err();
+    for (name, hint) in [("tabel", "did you mean `table`?"), ("nothing", "the model has table")] {
+        let refusal = Return::section(&mechanics, name).unwrap_err();
         assert!(refusal.is_wrong_request() && refusal.hint == hint, "{refusal:?}");
     }
     for (text, says) in [
-        ("2*pi/omga", "contains `omga`, which is no parameter"),
-        ("2*pi/", "is no formula"),
+        ("2*pi/omga", "unknown name `omga` in the period"),
+        ("2*pi/", "--period"),
         ("-1", "must be positive"),
         ("0", "must be positive"),
-        ("y", "contains `y`, which is no parameter"),
+        ("y", "unknown name `y` in the period"),
     ] {
-        let refusal = Period::read(&mechanics, text).unwrap_err();
+        let refusal = Return::period(&mechanics, text)
+            .and_then(|returns| Scan::new(&mechanics, returns, 0, 1))
+            .unwrap_err();
         assert!(refusal.message.contains(says) && !refusal.hint.is_empty(), "{refusal:?}");
     }
+    // Whose crossings would be counted?
+    let both = "coordinates = [\"y\"]\n[energy]\nkinetic = \"y'^2/2\"\npotential = \"y\"\n[wall.floor]\ngap = \"y\"\n[event.floor]\nwhen = \"y - 1\"\n[start]\nposition = { y = 2 }";
+    let refusal = Return::section(&prepared(both).0, "floor").unwrap_err();
+    assert_eq!(refusal.message, "`floor` is an event and a wall: which one is the section?");
     // A ball thrown up so fast that it does not come back in time.
     let mut options = base;
     options.start.velocity = vec![Some(1e6)];
     options.until = 1.0;
-    let scan = Scan { section: Section::Wall(0), skip: 0, keep: 1 };
+    let scan = Scan::new(&mechanics, Return::Section(Section::Wall(0)), 0, 1).unwrap();
     let kept = run(&scan, &program, &[options]);
     assert!(kept[0].as_ref().unwrap_err().contains("never crossed"), "{kept:?}");
 }

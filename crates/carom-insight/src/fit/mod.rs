@@ -9,16 +9,20 @@
 //! impact time of the data belongs to the k-th impact on that wall. Where the motion has fewer impacts than the data, those it
 //! has are fitted first, and the rest when they have come up; what stays unmatched is said.
 //!
-//! σ is 1 for all, or estimated per column when there are several: s² is then the mean square of what is left.
+//! σ is 1 for all, or estimated per column when there are several: σ_c² = Σ r²/(N_c − Σ h), h the leverage of each value, the
+//! part of it that the parameters take up. A value lies in parameters ± t standard errors 95 times of a hundred, t by Student.
 
+mod errors;
 mod signal;
 
 use crate::refusal::Refusal;
+use crate::student::t95;
 use carom_expr::Expr;
 use carom_jet::dense::SingularValues;
 use carom_mech::{Dynamics, Mechanics};
 use carom_run::{Direction, Motion, Options, Program, Sampling, Simulator};
-use signal::{Signal, direction, signal, symmetric_eigen, wall};
+use signal::{FittedSignal, direction, signal, wall};
+use std::cell::RefCell;
 
 /// Measured values.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -36,16 +40,22 @@ pub struct Fitted {
     pub parameters: Vec<f64>,
     /// Their standard errors; NaN where the data does not determine them.
     pub standard_errors: Vec<f64>,
+    /// Values of the data beyond the parameters they determine.
+    pub degrees_of_freedom: usize,
+    /// The 95 % interval of each, by Student's t with these degrees of freedom; NaN where there is none.
+    pub intervals: Vec<[f64; 2]>,
     /// ½ Σ r²
     pub cost: f64,
     /// Jᵀ r
     pub gradient: Vec<f64>,
     /// Per wall of the data: impacts in the data, in the motion, compared.
     pub impacts: Vec<ImpactMatch>,
-    /// Combinations of parameters that the data does not determine, in words.
+    /// What the data does not determine, in words: a parameter, or several that can change together, with the proportion.
     pub unidentified: Vec<String>,
     /// Steps taken.
     pub iterations: usize,
+    /// Why the values found may not be the best.
+    pub warnings: Vec<String>,
 }
 
 /// How impacts of data and motion belong together.
@@ -55,7 +65,7 @@ pub struct ImpactMatch {
     pub wall: String,
     /// Impacts in the data.
     pub data: usize,
-    /// Impacts of the motion until then.
+    /// Impacts of the motion until the last time of the data, and those compared.
     pub motion: usize,
     /// How many were compared.
     pub matched: usize,
@@ -88,23 +98,26 @@ impl Evaluation {
 /// What is to be fitted, ready to be evaluated.
 pub struct Fit<'a> {
     mechanics: &'a Mechanics,
-    program: &'a Program,
     /// Names of θ.
     names: Vec<String>,
     directions: Vec<Direction>,
     /// Options of a motion with these θ.
     options: &'a dyn Fn(&[f64]) -> Result<Options, String>,
     data: &'a Data,
-    signals: Vec<Signal>,
+    signals: Vec<FittedSignal>,
     walls: Vec<usize>,
     /// All times of signals, in order.
     times: Vec<f64>,
+    /// The last time of the data.
+    last: f64,
     until: f64,
+    /// Workspaces of the motions.
+    simulator: RefCell<Simulator<'a>>,
 }
 
-/// Singular values below this part of the largest belong to combinations that the data does not determine.
-const UNDETERMINED: f64 = 1e-8;
 const MOST_ITERATIONS: usize = 200;
+/// Part of the time of the data that its last impact may come later in the motion.
+const LATER: f64 = 0.25;
 
 impl<'a> Fit<'a> {
     /// A fit of the quantities `names` (parameters, coordinates and velocities of the start). `options` gives the options of a
@@ -151,17 +164,17 @@ impl<'a> Fit<'a> {
         }
         let last = all().fold(from, f64::max);
         let limit = mechanics.model.run.until;
-        if times.last().is_some_and(|t| *t > limit) {
+        if last > limit {
             return Err(Refusal::wrong(
                 format!("the data goes on until t = {last}, beyond the run, which ends at {limit}"),
                 format!("--until {last}"),
             ));
         }
-        // Beyond the last impact of the data, so that rounding does not lose it.
-        let until =
-            if data.impacts.is_empty() { last } else { last + 0.25 * (last - from).max(f64::MIN_POSITIVE) };
+        // Beyond the last impact of the data, as far as the run goes: with other parameters, or by rounding, it comes later.
+        let until = if data.impacts.is_empty() { last } else { (last + LATER * (last - from)).min(limit) };
         let names = names.to_vec();
-        Ok(Fit { mechanics, program, names, directions, options, data, signals, walls, times, until })
+        let simulator = RefCell::new(Simulator::new(program));
+        Ok(Fit { mechanics, names, directions, options, data, signals, walls, times, last, until, simulator })
     }
 
     /// ½ Σ r² and its gradient at θ, σ = 1.
@@ -187,17 +200,21 @@ impl<'a> Fit<'a> {
     /// # Errors
     /// If there is none.
     pub fn motion(&self, theta: &[f64]) -> Result<Motion, Refusal> {
+        self.motion_until(theta, self.until)
+    }
+
+    fn motion_until(&self, theta: &[f64], until: f64) -> Result<Motion, Refusal> {
         let mut options = (self.options)(theta).map_err(|why| {
             Refusal::unanswered(
                 format!("{}: {why}", self.shown(theta)),
                 "start from other values: --set, --start",
             )
         })?;
-        options.until = self.until;
+        options.until = until;
         options.sampling = Sampling::At(self.times.clone());
         options.directions.clone_from(&self.directions);
         options.variation_samples = true;
-        Simulator::new(self.program).simulate(&options).map_err(|error| {
+        self.simulator.borrow_mut().simulate(&options).map_err(|error| {
             Refusal::unanswered(
                 format!("{}: {error}", self.shown(theta)),
                 "start from other values: --set, --start",
@@ -211,7 +228,23 @@ impl<'a> Fit<'a> {
     }
 
     fn evaluate(&self, theta: &[f64], wanted: &[usize]) -> Result<Evaluation, Refusal> {
-        let motion = self.motion(theta)?;
+        // Only what the data asks for counts: the motion goes on for a while beyond it.
+        let compared = |motion: &Motion| -> Vec<Vec<usize>> {
+            let own = |wall: &usize, wanted: &usize| {
+                let all = (0..motion.impacts.len()).filter(|&i| motion.impacts[i].walls.contains(wall));
+                all.take(*wanted).collect()
+            };
+            self.walls.iter().zip(wanted).map(|(wall, wanted)| own(wall, wanted)).collect()
+        };
+        let mut motion = self.motion(theta)?;
+        let times = compared(&motion).into_iter().flatten().map(|i| motion.impacts[i].time);
+        let needed = times.chain(self.times.last().copied()).fold(f64::NEG_INFINITY, f64::max);
+        let lost = motion.variation.as_ref().and_then(|v| v.not_differentiable.as_ref()).map(|l| l.time);
+        if let Some(lost) = lost.filter(|lost| *lost > needed) {
+            // Within its step derivatives are lost altogether: the motion ends before it.
+            motion = self.motion_until(theta, 0.5 * (needed + lost))?;
+        }
+        let compared = compared(&motion);
         let Some(variation) = &motion.variation else {
             return Err(Refusal::unanswered("this motion has no derivatives", "use the method taylor"));
         };
@@ -278,15 +311,15 @@ impl<'a> Fit<'a> {
             }
         }
         for (k, ((name, times), &wall)) in self.data.impacts.iter().zip(&self.walls).enumerate() {
-            let own: Vec<usize> =
-                (0..motion.impacts.len()).filter(|&i| motion.impacts[i].walls.contains(&wall)).collect();
-            let matched = own.len().min(wanted[k]);
-            for (&i, &measured) in own.iter().zip(times).take(matched) {
+            for (&i, &measured) in compared[k].iter().zip(times) {
                 found.residual.push(motion.impacts[i].time - measured);
                 found.column.push(self.data.signals.len() + k);
                 found.jacobian.push(variation.impacts[i].time.clone());
             }
-            let (data, motion) = (times.len(), own.len());
+            let own = motion.impacts.iter().filter(|i| i.walls.contains(&wall) && i.time <= self.last);
+            let (data, matched) = (times.len(), compared[k].len());
+            // One that is compared belongs to the data, though it may come a little later.
+            let motion = own.count().max(matched);
             found.impacts.push(ImpactMatch { wall: name.clone(), data, motion, matched });
         }
         if found.residual.iter().chain(found.jacobian.iter().flatten()).any(|x| !x.is_finite()) {
@@ -331,7 +364,7 @@ impl<'a> Fit<'a> {
         chain
     }
 
-    fn values_of(&self, signal: &Signal, parameters: &[f64], time: f64, state: &[f64]) -> Vec<f64> {
+    fn values_of(&self, signal: &FittedSignal, parameters: &[f64], time: f64, state: &[f64]) -> Vec<f64> {
         let model = &self.mechanics.model;
         let hamiltonian = matches!(self.mechanics.dynamics, Dynamics::Hamiltonian(_));
         let dag = &model.dag;
@@ -368,6 +401,7 @@ impl<'a> Fit<'a> {
     pub fn run(&self, start: &[f64]) -> Result<Fitted, Refusal> {
         let mut theta = start.to_vec();
         let mut sigma = vec![1.0; self.columns()];
+        let mut first: Vec<f64> = Vec::new();
         let mut iterations = 0;
         let mut wanted = self.all_impacts();
         // Impacts that the motion does not have yet come up as the fit gets better; columns are weighed by what is left of them.
@@ -378,21 +412,26 @@ impl<'a> Fit<'a> {
             wanted = matched;
             let mut changed = false;
             if self.columns() > 1 && round > 0 {
-                for (column, sigma) in sigma.iter_mut().enumerate() {
-                    let own = || found.residual.iter().zip(&found.column).filter(|(_, c)| **c == column);
-                    let mean = own().map(|(r, _)| r * r).sum::<f64>() / (own().count().max(1) as f64);
-                    let new = if mean > 0.0 { mean.sqrt() } else { *sigma };
-                    changed |= (new / *sigma - 1.0).abs() > 1e-3;
-                    *sigma = new;
+                let new = self.noise(&found, &sigma, &first);
+                changed = new.iter().zip(&sigma).any(|(new, old)| (new / old - 1.0).abs() > 1e-3);
+                sigma = new;
+                if round == 1 {
+                    first.clone_from(&sigma);
                 }
             }
             if again && !changed {
                 break;
             }
             self.descend(&mut theta, &wanted, &sigma, &mut iterations)?;
+            self.leave_valley(&mut theta, &wanted, &sigma, &mut iterations)?;
         }
         let found = self.evaluate(&theta, &wanted)?;
-        let (standard_errors, unidentified) = self.errors(&found, &sigma);
+        let (standard_errors, freedom, unidentified) = self.errors(&found, &sigma);
+        let identified = theta.len() - unidentified.len();
+        let degrees_of_freedom = found.residual.len().saturating_sub(identified);
+        let width = |own: f64| t95(own.min(degrees_of_freedom as f64) as usize);
+        let wide = standard_errors.iter().zip(&freedom).map(|(e, own)| width(*own) * e);
+        let intervals = theta.iter().zip(wide).map(|(x, w)| [x - w, x + w]).collect();
         if unidentified.len() == theta.len() {
             return Err(Refusal::unanswered(
                 format!("the data does not depend on {}: nothing can be identified", self.names.join(", ")),
@@ -400,10 +439,13 @@ impl<'a> Fit<'a> {
             ));
         }
         Ok(Fitted {
+            warnings: self.unfinished(&theta, &wanted, &found, &sigma).into_iter().collect(),
             cost: found.cost(&sigma),
             gradient: found.gradient(&sigma),
             parameters: theta,
             standard_errors,
+            degrees_of_freedom,
+            intervals,
             impacts: found.impacts,
             unidentified,
             iterations,
@@ -421,10 +463,12 @@ impl<'a> Fit<'a> {
         let n = theta.len();
         let mut now = self.evaluate(theta, wanted)?;
         let mut damping = 1e-3;
+        // Those at the edge of what there are motions for: the others go on without them.
+        let mut held: Vec<usize> = Vec::new();
         for _ in 0..MOST_ITERATIONS {
             *iterations += 1;
             let cost = now.cost(sigma);
-            let gradient = now.gradient(sigma);
+            let mut gradient = now.gradient(sigma);
             let mut normal = vec![vec![0.0; n]; n];
             for (row, &c) in now.jacobian.iter().zip(&now.column) {
                 for i in 0..n {
@@ -433,6 +477,10 @@ impl<'a> Fit<'a> {
                     }
                 }
             }
+            for &i in &held {
+                gradient[i] = 0.0;
+                (0..n).for_each(|j| (normal[i][j], normal[j][i]) = (0.0, 0.0));
+            }
             let length: Vec<f64> = (0..n).map(|i| normal[i][i].sqrt()).collect();
             let level = (2.0 * cost).sqrt();
             if (0..n).all(|i| gradient[i].abs() <= 1e-13 * length[i] * level) {
@@ -440,7 +488,7 @@ impl<'a> Fit<'a> {
             }
             // Scaled by the lengths of the columns; a column of zeros stays where it is.
             let unit = |i: usize| if length[i] > 0.0 { length[i] } else { 1.0 };
-            let mut accepted = false;
+            let mut ended = true;
             while damping < 1e12 {
                 let rows: Vec<Vec<f64>> = (0..n)
                     .map(|i| {
@@ -465,81 +513,23 @@ impl<'a> Fit<'a> {
                     *theta = moved;
                     now = next;
                     damping = (damping * 0.1).max(1e-15);
-                    accepted = true;
-                    if gain <= 1e-15 * cost && size <= 1e-9 * level {
-                        return Ok(());
-                    }
+                    ended = gain <= 1e-15 * cost && size <= 1e-9 * level;
                     break;
                 }
                 if size <= 1e-15 * level {
-                    return Ok(());
+                    break;
                 }
                 damping *= 8.0;
             }
-            if !accepted {
-                return Ok(());
+            if ended {
+                let edge = self.at_edge(theta, wanted, &gradient, &length);
+                if edge.is_empty() {
+                    return Ok(());
+                }
+                held.extend(edge);
+                damping = 1e-3;
             }
         }
         Ok(())
-    }
-
-    /// Standard errors, and combinations that are not determined.
-    fn errors(&self, found: &Evaluation, sigma: &[f64]) -> (Vec<f64>, Vec<String>) {
-        let n = self.names.len();
-        let rows: Vec<Vec<f64>> = found
-            .jacobian
-            .iter()
-            .zip(&found.column)
-            .map(|(row, &c)| row.iter().map(|x| x / sigma[c]).collect())
-            .collect();
-        let length: Vec<f64> = (0..n).map(|j| rows.iter().map(|r| r[j] * r[j]).sum::<f64>().sqrt()).collect();
-        let unit: Vec<f64> = length.iter().map(|&l| if l > 0.0 { l } else { 1.0 }).collect();
-        // JᵀJ of unit columns, by Jacobi rotations: eigenvalues are squares of the singular values of J.
-        let mut a = vec![vec![0.0; n]; n];
-        for r in &rows {
-            for i in 0..n {
-                for j in 0..n {
-                    a[i][j] += r[i] * r[j] / (unit[i] * unit[j]);
-                }
-            }
-        }
-        let (values, vectors) = symmetric_eigen(a);
-        let largest = values.iter().copied().fold(0.0, f64::max);
-        let lost: Vec<usize> = (0..n)
-            .filter(|&k| values[k] <= (UNDETERMINED * UNDETERMINED).max(1e-15) * largest || values[k] <= 0.0)
-            .collect();
-        let spare = rows.len().saturating_sub(n - lost.len());
-        let variance = if spare > 0 { 2.0 * found.cost(sigma) / spare as f64 } else { f64::NAN };
-        let errors = (0..n)
-            .map(|i| {
-                let touched = lost.iter().any(|&k| vectors[k][i].abs() > 1e-6);
-                if touched {
-                    return f64::NAN;
-                }
-                let sum: f64 = (0..n)
-                    .filter(|k| !lost.contains(k))
-                    .map(|k| vectors[k][i] * vectors[k][i] / values[k])
-                    .sum();
-                (variance * sum).sqrt() / unit[i]
-            })
-            .collect();
-        let text = |k: &usize| {
-            let mut terms: Vec<(f64, &str)> = (0..n)
-                .map(|i| (vectors[*k][i] / unit[i], self.names[i].as_str()))
-                .filter(|t| t.0 != 0.0)
-                .collect();
-            let most = terms.iter().fold(0.0f64, |m, t| m.max(t.0.abs()));
-            terms.retain(|t| t.0.abs() > 1e-6 * most);
-            let lead = terms.first().map_or(1.0, |t| t.0);
-            let parts: Vec<String> = terms
-                .iter()
-                .map(|(c, name)| match c / lead {
-                    1.0 => (*name).to_owned(),
-                    c => format!("{} {name}", carom_run::figures::figures(c, 4)),
-                })
-                .collect();
-            parts.join(" + ")
-        };
-        (errors, lost.iter().map(text).collect())
     }
 }

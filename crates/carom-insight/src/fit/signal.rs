@@ -4,10 +4,10 @@ use crate::refusal::Refusal;
 use carom_expr::Expr;
 use carom_jet::values::Evaluator;
 use carom_mech::{Dynamics, Mechanics};
-use carom_run::Direction;
+use carom_run::{Direction, Observable};
 
 /// A signal as a formula of state and parameters, with its derivatives.
-pub(super) struct Signal {
+pub(super) struct FittedSignal {
     pub formulas: Evaluator,
     pub value: usize,
     pub by_state: Vec<usize>,
@@ -81,23 +81,23 @@ pub(super) fn wall(mechanics: &Mechanics, name: &str) -> Result<usize, Refusal> 
     })
 }
 
-pub(super) fn signal(mechanics: &Mechanics, name: &str) -> Result<Signal, Refusal> {
+pub(super) fn signal(mechanics: &Mechanics, name: &str) -> Result<FittedSignal, Refusal> {
     let model = &mechanics.model;
-    let mut known: Vec<(String, Expr)> = Vec::new();
-    for (i, c) in model.coordinates.iter().enumerate() {
-        known.push((c.name.clone(), mechanics.positions[i]));
-        known.push((format!("{}'", c.name), mechanics.velocities[i]));
-        known.push((format!("p_{}", c.name), mechanics.momenta[i]));
-    }
-    known.push(("hamiltonian".to_owned(), mechanics.hamiltonian));
-    known.push(("energy".to_owned(), mechanics.energy));
-    known.extend(model.outputs.iter().zip(&mechanics.outputs).map(|(o, &e)| (o.name.clone(), e)));
-    let Some((_, expr)) = known.iter().find(|(n, _)| n == name) else {
+    let known = Observable::all(mechanics);
+    let Some((_, observable)) = known.iter().find(|(n, _)| n == name) else {
         let names: Vec<String> = known.into_iter().map(|k| k.0).collect();
         return Err(Refusal::wrong(
             format!("the data has a column `{name}`, and there is no such signal"),
             nearest(name, &names),
         ));
+    };
+    let expr = &match *observable {
+        Observable::Position(i) => mechanics.positions[i],
+        Observable::Velocity(i) => mechanics.velocities[i],
+        Observable::Momentum(i) => mechanics.momenta[i],
+        Observable::Hamiltonian => mechanics.hamiltonian,
+        Observable::Energy => mechanics.energy,
+        Observable::Output(i) => mechanics.outputs[i],
     };
     let mut dag = model.dag.clone();
     let accelerations = model.coordinates.iter().any(|c| dag.contains(*expr, c.acceleration));
@@ -122,5 +122,5 @@ pub(super) fn signal(mechanics: &Mechanics, name: &str) -> Result<Signal, Refusa
     let value = formulas.add(&dag, *expr);
     let by_state = by_state.iter().map(|&e| formulas.add(&dag, e)).collect();
     let by_parameter = by_parameter.iter().map(|&e| formulas.add(&dag, e)).collect();
-    Ok(Signal { formulas, value, by_state, by_parameter })
+    Ok(FittedSignal { formulas, value, by_state, by_parameter })
 }

@@ -4,6 +4,7 @@ use carom_insight::{Orbit, Refusal, Request, Return, Subject};
 use carom_mech::{Draft, derive_equations};
 use carom_run::{Options, Program};
 
+#[allow(dead_code)]
 pub fn gallery(name: &str) -> String {
     let path = format!("{}/../carom/models/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
