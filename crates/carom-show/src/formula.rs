@@ -3,11 +3,11 @@
 use carom_expr::{Expr, Symbol};
 use carom_jet::values::Evaluator;
 use carom_mech::Model;
-use carom_run::input::Curve;
+use carom_run::input::Spline;
 
 /// What a symbol of a model stands for at a state.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Meaning {
+pub enum SymbolMeaning {
     /// A parameter's value.
     Known(f64),
     /// t
@@ -25,31 +25,35 @@ pub enum Meaning {
 }
 
 /// What `symbol` stands for.
-pub fn meaning(model: &Model, symbol: Symbol) -> Meaning {
+pub fn meaning(model: &Model, symbol: Symbol) -> SymbolMeaning {
     let e = model.dag.symbol_expr(symbol);
     if e == model.time {
-        return Meaning::Time;
+        return SymbolMeaning::Time;
     }
     for (k, c) in model.coordinates.iter().enumerate() {
         if e == c.position {
-            return Meaning::Position(k);
+            return SymbolMeaning::Position(k);
         } else if e == c.velocity {
-            return Meaning::Velocity(k);
+            return SymbolMeaning::Velocity(k);
         } else if e == c.momentum {
-            return Meaning::Momentum(k);
+            return SymbolMeaning::Momentum(k);
         }
     }
     for (i, input) in model.inputs.iter().enumerate() {
         if let Some(order) = [input.value, input.rate, input.second].iter().position(|s| *s == e) {
-            return Meaning::Input(i, order as u8);
+            return SymbolMeaning::Input(i, order as u8);
         }
     }
-    model.parameters.iter().find(|p| p.symbol == e).map_or(Meaning::Unknown, |p| Meaning::Known(p.value))
+    model
+        .parameters
+        .iter()
+        .find(|p| p.symbol == e)
+        .map_or(SymbolMeaning::Unknown, |p| SymbolMeaning::Known(p.value))
 }
 
 /// The table inputs of a model.
-pub fn curves(model: &Model) -> Vec<Curve> {
-    model.inputs.iter().map(|i| Curve::through(&i.times, &i.values, i.interpolate)).collect()
+pub fn curves(model: &Model) -> Vec<Spline> {
+    model.inputs.iter().map(|i| Spline::through(&i.times, &i.values, i.interpolate)).collect()
 }
 
 /// Formulas ready to be evaluated.
@@ -58,7 +62,7 @@ pub struct Formulas {
     /// Where the values of the roots are.
     places: Vec<usize>,
     /// What each slot stands for.
-    pub meanings: Vec<Meaning>,
+    pub meanings: Vec<SymbolMeaning>,
     /// The symbol of each slot.
     pub symbols: Vec<Symbol>,
     values: Vec<f64>,
@@ -75,15 +79,15 @@ impl Formulas {
     }
 
     /// The values of the roots at a state; momenta and accelerations are not known here.
-    pub fn at(&mut self, curves: &[Curve], t: f64, position: &[f64], velocity: &[f64]) -> Vec<f64> {
+    pub fn at(&mut self, curves: &[Spline], t: f64, position: &[f64], velocity: &[f64]) -> Vec<f64> {
         let entry = |list: &[f64], k: usize| list.get(k).copied().unwrap_or(f64::NAN);
-        let of = |m: &Meaning| match *m {
-            Meaning::Known(x) => x,
-            Meaning::Time => t,
-            Meaning::Position(k) => entry(position, k),
-            Meaning::Velocity(k) => entry(velocity, k),
-            Meaning::Input(i, order) => curves.get(i).map_or(f64::NAN, |s| s.value(order, t)),
-            Meaning::Momentum(_) | Meaning::Unknown => f64::NAN,
+        let of = |m: &SymbolMeaning| match *m {
+            SymbolMeaning::Known(x) => x,
+            SymbolMeaning::Time => t,
+            SymbolMeaning::Position(k) => entry(position, k),
+            SymbolMeaning::Velocity(k) => entry(velocity, k),
+            SymbolMeaning::Input(i, order) => curves.get(i).map_or(f64::NAN, |s| s.value(order, t)),
+            SymbolMeaning::Momentum(_) | SymbolMeaning::Unknown => f64::NAN,
         };
         let slots: Vec<f64> = self.meanings.iter().map(of).collect();
         self.evaluate(&slots)

@@ -10,7 +10,7 @@
 //!
 //! Promise: nothing of the day, the machine or its paths: same input, same bytes; no reader of a format stumbles over it.
 
-use crate::table::{Table, Values, string};
+use crate::table::{ColumnValues, Table, string};
 use carom_mech::diagnostic::visible;
 use carom_mech::{Mechanics, Provenance};
 use carom_run::{Arithmetic, Motion};
@@ -147,9 +147,9 @@ impl Stamp {
     pub fn beside_csv(&self, file: &str, table: &Table) -> String {
         let columns = table.columns.iter().map(|column| {
             let kind = match column.values {
-                Values::Numbers(_) => "number",
-                Values::Integers(_) => "integer",
-                Values::Texts(_) => "string",
+                ColumnValues::Numbers(_) => "number",
+                ColumnValues::Integers(_) => "integer",
+                ColumnValues::Texts(_) => "string",
             };
             format!("    {{ \"titles\": {}, \"datatype\": \"{kind}\" }}", string(&column.name))
         });

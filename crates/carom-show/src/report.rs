@@ -25,11 +25,12 @@ mod terminal;
 mod tex;
 
 use crate::provenance::Stamp;
-use builder::Builder;
+use builder::ReportBuilder;
 use carom_mech::{Dynamics, Mechanics};
 use document::{Block, Document};
 
 pub use fields::FIELDS;
+pub use html::math_font;
 pub use json::json;
 pub use pieces::sections_json;
 
@@ -142,7 +143,7 @@ impl Part {
 }
 
 /// A part of a report with its blocks.
-pub struct Section {
+pub struct ReportSection {
     /// Which part.
     pub part: Part,
     /// Headings, text and equations, numbered as in the whole report.
@@ -162,13 +163,13 @@ pub fn title(mechanics: &Mechanics) -> String {
 }
 
 /// The report part by part; a part may come in two pieces.
-pub fn sections(mechanics: &Mechanics) -> Vec<Section> {
-    let mut pen = Builder::new(mechanics);
+pub fn sections(mechanics: &Mechanics) -> Vec<ReportSection> {
+    let mut pen = ReportBuilder::new(mechanics);
     let mut sections = Vec::new();
-    let mut add = |part: Part, pen: &mut Builder<'_>| {
+    let mut add = |part: Part, pen: &mut ReportBuilder<'_>| {
         let blocks = pen.take();
         if !blocks.is_empty() {
-            sections.push(Section { part, blocks });
+            sections.push(ReportSection { part, blocks });
         }
     };
     smooth::model(&mut pen);

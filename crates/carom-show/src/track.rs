@@ -10,7 +10,7 @@
 //! Formulas of a model (where a body is, what a definition means) can be evaluated at any knot: that is presentation of a
 //! known state. What a knot does not know (an acceleration, a momentum between samples) evaluates to NaN.
 
-use crate::formula::{Formulas, Meaning, curves};
+use crate::formula::{Formulas, SymbolMeaning, curves};
 use carom_expr::Expr;
 use carom_mech::{Action, Mechanics};
 use carom_run::Motion;
@@ -154,14 +154,14 @@ impl<'a> Track<'a> {
             Knot::Sample(i) => self.motion.momentum.get(k).and_then(|s| s.values.get(i)).copied(),
             _ => None,
         };
-        let of = |meaning: &Meaning, knot: Knot| match *meaning {
-            Meaning::Known(x) => x,
-            Meaning::Time => self.time(knot),
-            Meaning::Position(k) => self.position(knot, k),
-            Meaning::Velocity(k) => self.velocity(knot, k),
-            Meaning::Momentum(k) => momentum(knot, k).unwrap_or(f64::NAN),
-            Meaning::Input(i, order) => curves[i].value(order, self.time(knot)),
-            Meaning::Unknown => f64::NAN,
+        let of = |meaning: &SymbolMeaning, knot: Knot| match *meaning {
+            SymbolMeaning::Known(x) => x,
+            SymbolMeaning::Time => self.time(knot),
+            SymbolMeaning::Position(k) => self.position(knot, k),
+            SymbolMeaning::Velocity(k) => self.velocity(knot, k),
+            SymbolMeaning::Momentum(k) => momentum(knot, k).unwrap_or(f64::NAN),
+            SymbolMeaning::Input(i, order) => curves[i].value(order, self.time(knot)),
+            SymbolMeaning::Unknown => f64::NAN,
         };
         let one = |&knot: &Knot| {
             slots.iter_mut().zip(&meanings).for_each(|(v, m)| *v = of(m, knot));

@@ -2,17 +2,17 @@
 
 mod stage;
 
-use carom_show::film::{Film, Style};
+use carom_show::film::{Film, FilmStyle};
 use std::path::PathBuf;
 
-fn small() -> Style {
-    Style { width: 200, rate: 10.0, ..Style::gif() }
+fn small() -> FilmStyle {
+    FilmStyle { width: 200, rate: 10.0, ..FilmStyle::gif() }
 }
 
 #[test]
 fn a_film_is_written_for_the_eye() {
     let (mechanics, motion) = stage::ball(1201);
-    let film = Film::new(&mechanics, &motion, Style::gif()).expect("a film");
+    let film = Film::new(&mechanics, &motion, FilmStyle::gif()).expect("a film");
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("films");
     std::fs::create_dir_all(&directory).expect("a writable target directory");
     std::fs::write(directory.join("ball.gif"), film.gif()).expect("writable");
@@ -52,7 +52,7 @@ fn a_gif_read_back_shows_the_frames_that_were_painted() {
 #[test]
 fn frames_have_even_sides_and_are_the_same_every_time() {
     let (mechanics, motion) = stage::ball(301);
-    let make = || Film::new(&mechanics, &motion, Style { width: 201, ..small() }).expect("a film");
+    let make = || Film::new(&mechanics, &motion, FilmStyle { width: 201, ..small() }).expect("a film");
     let film = make();
     assert_eq!((film.width % 2, film.height % 2), (0, 0));
     assert_eq!(film.frame(7), make().frame(7));
@@ -63,8 +63,8 @@ fn frames_have_even_sides_and_are_the_same_every_time() {
 #[test]
 fn impossible_films_are_refused() {
     let (mechanics, motion) = stage::ball(11);
-    assert!(Film::new(&mechanics, &motion, Style { speed: Some(0.0), ..small() }).is_err());
-    assert!(Film::new(&mechanics, &motion, Style { speed: Some(1e-9), ..small() }).is_err());
+    assert!(Film::new(&mechanics, &motion, FilmStyle { speed: Some(0.0), ..small() }).is_err());
+    assert!(Film::new(&mechanics, &motion, FilmStyle { speed: Some(1e-9), ..small() }).is_err());
     assert!(Film::new(&mechanics, &carom_run::Motion::default(), small()).is_err());
     let (mechanics, motion) = stage::ball(1);
     assert_eq!(Film::new(&mechanics, &motion, small()).expect("one frame").len(), 1);

@@ -5,7 +5,9 @@ use carom_run::{Motion, Options, Program, Sampling, simulate};
 use carom_show::track::Track;
 use carom_show::view::{Role, Stage, scene};
 use carom_show::{page, plot};
-use std::path::PathBuf;
+
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
 
 fn run(text: &str, name: &str, samples: usize) -> (Mechanics, Motion) {
     let (draft, problems) = Draft::parse(text, name);
@@ -29,22 +31,10 @@ fn stage(mechanics: &Mechanics, motion: &Motion) -> Stage {
     Stage::new(&track, &scene)
 }
 
-fn gallery() -> Vec<(String, String)> {
-    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models");
-    let entries = std::fs::read_dir(directory).expect("the gallery");
-    let mut models: Vec<(String, String)> = entries
-        .map(|e| e.expect("an entry").path())
-        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
-        .map(|p| (p.display().to_string(), std::fs::read_to_string(&p).expect("readable")))
-        .collect();
-    models.sort();
-    models
-}
-
 #[test]
 fn every_gallery_model_is_drawn_plotted_and_stays_in_its_frame() {
     let mut wrong: Vec<String> = Vec::new();
-    for (name, text) in gallery() {
+    for (name, text) in gallery::all() {
         let (mechanics, motion) = run(&text, &name, 301);
         let stage = stage(&mechanics, &motion);
         for p in stage.points.iter().filter(|p| p.role != Role::Pivot) {
@@ -66,7 +56,7 @@ fn every_gallery_model_is_drawn_plotted_and_stays_in_its_frame() {
         }
         let html = page::html(&mechanics, &motion, &[]).expect("a page");
         assert!(html.contains("window.carom"));
-        let svg = plot::svg(&mechanics, &motion, &[], plot::Style::default()).expect("a plot");
+        let svg = plot::svg(&mechanics, &motion, &[], plot::PlotStyle::default()).expect("a plot");
         assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{name}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -74,10 +64,9 @@ fn every_gallery_model_is_drawn_plotted_and_stays_in_its_frame() {
 
 #[test]
 fn a_page_of_ten_seconds_of_double_pendulum_stays_below_half_a_megabyte() {
-    let (name, text) =
-        gallery().into_iter().find(|(n, _)| n.ends_with("double_pendulum.toml")).expect("in the gallery");
-    let (_, scout) = run(&text, &name, 2);
-    let (mechanics, motion) = run(&text, &name, page::samples_for(scout.audit.steps));
+    let (name, text) = ("double_pendulum", gallery::text("double_pendulum"));
+    let (_, scout) = run(&text, name, 2);
+    let (mechanics, motion) = run(&text, name, page::samples_for(scout.audit.steps));
     let html = page::html(&mechanics, &motion, &[]).expect("a page");
     assert!(html.len() < 500_000, "{} bytes", html.len());
 }
@@ -180,7 +169,7 @@ fn a_model_that_does_not_say_where_things_are_gets_advice_and_a_page_of_plots() 
     let problems = scene(&mut mechanics.clone()).expect_err("nothing to draw");
     assert!(problems[0].message.starts_with("nothing to draw"));
     assert!(problems[0].hint.as_deref().is_some_and(|h| h.contains("[body.NAME]") && h.contains("[view]")));
-    assert!(plot::svg(&mechanics, &motion, &[], plot::Style::default()).is_ok());
+    assert!(plot::svg(&mechanics, &motion, &[], plot::PlotStyle::default()).is_ok());
 }
 
 #[test]
@@ -188,13 +177,14 @@ fn a_force_of_the_size_of_rounding_gets_no_panel_and_a_small_one_that_acts_does(
     let drawn = |text: &str, name: &str| {
         let (mechanics, mut motion) = run(text, name, 501);
         let forces = motion.contact_force.iter().flat_map(|f| &f.values).fold(0.0f64, |m, f| m.max(f.abs()));
-        let picture = |motion: &Motion| plot::svg(&mechanics, motion, &[], plot::Style::default()).unwrap();
+        let picture =
+            |motion: &Motion| plot::svg(&mechanics, motion, &[], plot::PlotStyle::default()).unwrap();
         let with = picture(&motion);
         motion.contact_force.iter_mut().for_each(|f| f.values.fill(0.0));
         (forces, with != picture(&motion))
     };
     // Balls at rest that touch: their forces are what is left of m g l sin θ with θ = rounding.
-    let (_, cradle) = gallery().into_iter().find(|(name, _)| name.contains("newtons_cradle")).unwrap();
+    let cradle = gallery::text("newtons_cradle");
     let (forces, shown) = drawn(&cradle, "cradle");
     assert!(forces > 0.0 && forces < 1e-14 && !shown, "{forces}");
     // A block that slides along the floor, pressed down by its weight, its gap in units that make the force tiny.
@@ -232,15 +222,14 @@ fn an_impact_is_marked_where_the_gap_is_measured_in_every_gallery_model() {
     };
     let mut wrong: Vec<String> = Vec::new();
     let (mut checked, mut listed) = (0, 0);
-    for (path, text) in gallery() {
-        let (mechanics, motion) = run(&text, &path, 301);
+    for (name, text) in gallery::all() {
+        let (mechanics, motion) = run(&text, &name, 301);
         let stage = stage(&mechanics, &motion);
-        let name = path.rsplit('/').next().and_then(|n| n.strip_suffix(".toml")).unwrap_or_default();
         let size = stage.bounds.iter().map(|b| b.1 - b.0).fold(0.0, f64::max);
         for flash in stage.flashes.iter().filter(|f| f.walls.len() == 1) {
             let wall = &mechanics.model.walls[flash.walls[0]].name;
             let marked: Vec<&str> = flash.points.iter().map(|&p| stage.points[p].name.as_str()).collect();
-            if let Some(expected) = known(name, wall) {
+            if let Some(expected) = known(&name, wall) {
                 listed += 1;
                 if marked != expected {
                     wrong.push(format!("{name}: {wall} marks {marked:?}"));

@@ -3,9 +3,12 @@
 use carom_mech::{Draft, Mechanics};
 use carom_run::{Motion, Options, Program, Sampling, simulate};
 use carom_show::draw::{Color, Pixels, Theme};
-use carom_show::film::{Film, Style};
+use carom_show::film::{Film, FilmStyle};
 use carom_show::track::Track;
-use carom_show::view::{Form, Stage, scene};
+use carom_show::view::{FillShape, Stage, scene};
+
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
 
 const THEMES: [Theme; 2] = [Theme::Light, Theme::Dark];
 
@@ -21,9 +24,8 @@ fn run(text: &str) -> (Mechanics, Motion) {
     (mechanics, motion)
 }
 
-fn gallery(name: &str) -> (Mechanics, Motion) {
-    let file = format!("{}/../../models/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    run(&std::fs::read_to_string(file).expect("a gallery model"))
+fn of_gallery(name: &str) -> (Mechanics, Motion) {
+    run(&gallery::text(name))
 }
 
 fn stage(mechanics: &Mechanics, motion: &Motion) -> Stage {
@@ -33,7 +35,8 @@ fn stage(mechanics: &Mechanics, motion: &Motion) -> Stage {
 }
 
 fn film(mechanics: &Mechanics, motion: &Motion, theme: Theme) -> Film {
-    Film::new(mechanics, motion, Style { theme, width: 480, rate: 10.0, speed: Some(1.0) }).expect("a film")
+    Film::new(mechanics, motion, FilmStyle { theme, width: 480, rate: 10.0, speed: Some(1.0) })
+        .expect("a film")
 }
 
 /// Middle and number of the pixels of nearly this colour.
@@ -118,7 +121,7 @@ fn filled_forms_have_their_areas_whatever_their_angle_and_hidden_bodies_none() {
 #[test]
 fn bodies_in_space_are_where_the_projection_puts_them() {
     for name in ["spherical_pendulum", "bead_in_bowl"] {
-        let (mechanics, motion) = gallery(name);
+        let (mechanics, motion) = of_gallery(name);
         let stage = stage(&mechanics, &motion);
         assert_eq!(stage.dimension, 3, "{name}");
         for theme in THEMES {
@@ -140,7 +143,7 @@ fn bodies_in_space_are_where_the_projection_puts_them() {
 
 #[test]
 fn a_bowl_is_drawn_by_sections_that_lie_on_it() {
-    let (mechanics, motion) = gallery("bead_in_bowl");
+    let (mechanics, motion) = of_gallery("bead_in_bowl");
     let stage = stage(&mechanics, &motion);
     assert!(stage.surfaces.len() >= 8, "{} sections", stage.surfaces.len());
     for p in stage.surfaces.iter().flatten() {
@@ -150,9 +153,9 @@ fn a_bowl_is_drawn_by_sections_that_lie_on_it() {
 
 #[test]
 fn a_quaternion_turns_its_box_and_a_top_its_disc() {
-    let (mechanics, motion) = gallery("rigid_body_quaternion");
+    let (mechanics, motion) = of_gallery("rigid_body_quaternion");
     let plate = stage(&mechanics, &motion);
-    let fill = plate.fills.iter().find(|f| matches!(f.form, Form::Box(_))).expect("a box");
+    let fill = plate.fills.iter().find(|f| matches!(f.form, FillShape::Box(_))).expect("a box");
     assert_eq!(fill.turned.len(), 4);
     // A corner of the box is half a side along each axis of the body; the first axis is drawn by the model itself.
     for k in (0..plate.len()).step_by(97) {
@@ -167,9 +170,9 @@ fn a_quaternion_turns_its_box_and_a_top_its_disc() {
         let off: f64 = axis.iter().zip(&here[tip]).map(|(a, b)| (a - b).abs()).sum();
         assert!(off < 1e-9, "knot {k}: {axis:?} and {:?}", here[tip]);
     }
-    let (mechanics, motion) = gallery("spinning_top");
+    let (mechanics, motion) = of_gallery("spinning_top");
     let top = stage(&mechanics, &motion);
-    assert!(top.fills.iter().any(|f| matches!(f.form, Form::Disc(_))));
+    assert!(top.fills.iter().any(|f| matches!(f.form, FillShape::Disc(_))));
     // The mark on the disc is on its rim, across the axis, always.
     let (centre, mark) = top.links[1];
     for k in (0..top.len()).step_by(53) {
@@ -184,13 +187,13 @@ fn a_quaternion_turns_its_box_and_a_top_its_disc() {
 #[test]
 fn pictures_in_space_change_as_the_bodies_turn_and_are_the_same_every_time() {
     for name in ["bead_in_bowl", "spinning_top", "spherical_pendulum", "rigid_body_quaternion"] {
-        let (mechanics, motion) = gallery(name);
+        let (mechanics, motion) = of_gallery(name);
         for theme in THEMES {
             let film = film(&mechanics, &motion, theme);
             assert_ne!(film.frame(1), film.frame(9), "{name}");
             assert_eq!(film.frame(9), film.frame(9), "{name}");
         }
-        let style = carom_show::plot::Style::default();
+        let style = carom_show::plot::PlotStyle::default();
         let picture = carom_show::plot::svg(&mechanics, &motion, &[], style).expect("a picture");
         assert!(picture.contains(">z</tspan>") || picture.contains(">z<"), "{name} has no axes in space");
     }

@@ -3,7 +3,7 @@
 mod stage;
 
 use carom_show::draw::Theme;
-use carom_show::plot::{self, Style};
+use carom_show::plot::{self, PlotStyle};
 use std::path::PathBuf;
 
 fn save(name: &str, bytes: &[u8]) {
@@ -20,11 +20,11 @@ fn requests(texts: &[&str]) -> Vec<String> {
 fn plots_of_a_bouncing_ball_are_drawn_for_the_eye() {
     let (mechanics, motion) = stage::ball(2001);
     for (name, theme) in [("light", Theme::Light), ("dark", Theme::Dark)] {
-        let style = Style { theme, ..Style::default() };
+        let style = PlotStyle { theme, ..PlotStyle::default() };
         let png = plot::png(&mechanics, &motion, &[], style).expect("plots");
         save(&format!("ball-{name}.png"), &png);
     }
-    save("ball.svg", plot::svg(&mechanics, &motion, &[], Style::default()).expect("plots").as_bytes());
+    save("ball.svg", plot::svg(&mechanics, &motion, &[], PlotStyle::default()).expect("plots").as_bytes());
     for (name, request) in [
         ("velocity", "y'"),
         ("energy", "energy"),
@@ -32,7 +32,7 @@ fn plots_of_a_bouncing_ball_are_drawn_for_the_eye() {
         ("phase", "y' vs y"),
         ("section", "y vs x at apex"),
     ] {
-        let png = plot::png(&mechanics, &motion, &requests(&[request]), Style::default()).expect("plots");
+        let png = plot::png(&mechanics, &motion, &requests(&[request]), PlotStyle::default()).expect("plots");
         save(&format!("ball-{name}.png"), &png);
     }
 }
@@ -63,7 +63,7 @@ fn pieces(svg: &str, color: &str) -> Vec<Vec<(f64, f64)>> {
 fn a_velocity_is_never_joined_across_its_jump_and_reaches_both_sides_exactly() {
     // Few samples, none near an impact: the ends must come from the impacts' records.
     let (mechanics, motion) = stage::ball(31);
-    let svg = plot::svg(&mechanics, &motion, &requests(&["y'"]), Style::default()).expect("plots");
+    let svg = plot::svg(&mechanics, &motion, &requests(&["y'"]), PlotStyle::default()).expect("plots");
     let legs: Vec<_> = pieces(&svg, "#0072b2").into_iter().filter(|p| p.len() > 2).collect();
     assert_eq!(legs.len(), motion.impacts.len() + 1);
     // y' falls everywhere (pixels grow downwards), so a joined jump would show as a rise.
@@ -83,7 +83,7 @@ fn a_velocity_is_never_joined_across_its_jump_and_reaches_both_sides_exactly() {
 #[test]
 fn a_position_is_joined_through_the_impact_point() {
     let (mechanics, motion) = stage::ball(31);
-    let svg = plot::svg(&mechanics, &motion, &requests(&["y"]), Style::default()).expect("plots");
+    let svg = plot::svg(&mechanics, &motion, &requests(&["y"]), PlotStyle::default()).expect("plots");
     let legs: Vec<_> = pieces(&svg, "#0072b2").into_iter().filter(|p| p.len() > 2).collect();
     assert_eq!(legs.len(), 1);
     let lowest = legs[0].iter().map(|p| p.1).fold(0.0, f64::max);
@@ -96,12 +96,12 @@ fn a_million_samples_make_a_small_file_that_keeps_its_extremes() {
     // A single sample sticks out.
     motion.position[1].values[567_890] = 1.5;
     let panels = requests(&["x,y", "y'", "energy", "y' vs y"]);
-    let svg = plot::svg(&mechanics, &motion, &panels, Style::default()).expect("plots");
+    let svg = plot::svg(&mechanics, &motion, &panels, PlotStyle::default()).expect("plots");
     assert!(svg.len() < 1_000_000, "{} bytes", svg.len());
-    let outlier = plot::svg(&mechanics, &motion, &requests(&["y"]), Style::default()).expect("plots");
+    let outlier = plot::svg(&mechanics, &motion, &requests(&["y"]), PlotStyle::default()).expect("plots");
     let highest = |s: &str| pieces(s, "#0072b2").concat().iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
     motion.position[1].values[567_890] = 0.0;
-    let without = plot::svg(&mechanics, &motion, &requests(&["y"]), Style::default()).expect("plots");
+    let without = plot::svg(&mechanics, &motion, &requests(&["y"]), PlotStyle::default()).expect("plots");
     // The range grew to hold the peak, and the peak is drawn at the same margin below the top.
     assert!((highest(&outlier) - highest(&without)).abs() < 0.02);
 }
@@ -110,7 +110,7 @@ fn a_million_samples_make_a_small_file_that_keeps_its_extremes() {
 fn an_unknown_signal_is_refused_with_a_suggestion() {
     let (mechanics, motion) = stage::ball(11);
     let problem = |request: &str| {
-        let found = plot::svg(&mechanics, &motion, &requests(&[request]), Style::default());
+        let found = plot::svg(&mechanics, &motion, &requests(&[request]), PlotStyle::default());
         found
             .expect_err("unknown")
             .into_iter()
@@ -128,16 +128,16 @@ fn an_unknown_signal_is_refused_with_a_suggestion() {
 #[test]
 fn a_motion_with_one_sample_or_with_values_that_are_not_numbers_is_still_drawn() {
     let (mechanics, motion) = stage::ball(1);
-    let svg = plot::svg(&mechanics, &motion, &[], Style::default()).expect("plots");
+    let svg = plot::svg(&mechanics, &motion, &[], PlotStyle::default()).expect("plots");
     assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     let (mechanics, mut motion) = stage::ball(100);
     motion.velocity[1].values[50..60].fill(f64::NAN);
     motion.energy[3] = f64::INFINITY;
-    let svg = plot::svg(&mechanics, &motion, &[], Style::default()).expect("plots");
+    let svg = plot::svg(&mechanics, &motion, &[], PlotStyle::default()).expect("plots");
     assert!(!svg.contains("NaN") && !svg.contains("inf"));
-    assert!(plot::png(&mechanics, &motion, &[], Style::default()).is_ok());
+    assert!(plot::png(&mechanics, &motion, &[], PlotStyle::default()).is_ok());
     let none = carom_run::Motion::default();
-    assert!(plot::svg(&mechanics, &none, &[], Style::default()).is_err());
+    assert!(plot::svg(&mechanics, &none, &[], PlotStyle::default()).is_err());
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn the_same_motion_gives_the_same_picture() {
     let draw = || {
         let (mechanics, motion) = stage::ball(500);
         (
-            plot::svg(&mechanics, &motion, &[], Style::default()).expect("plots"),
-            plot::png(&mechanics, &motion, &[], Style::default()).expect("plots"),
+            plot::svg(&mechanics, &motion, &[], PlotStyle::default()).expect("plots"),
+            plot::png(&mechanics, &motion, &[], PlotStyle::default()).expect("plots"),
         )
     };
     assert_eq!(draw(), draw());

@@ -1,6 +1,6 @@
 //! Tables made by pandas, pyarrow, polars and numpy (`tests/readers/starts/make.py`), and what a hostile hand makes of them.
 
-use carom_show::table::{Misread, Table, Values, csv, npz, parquet, read_npz, read_parquet};
+use carom_show::table::{ColumnValues, Misread, Table, csv, npz, parquet, read_npz, read_parquet};
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -46,7 +46,7 @@ fn tables_of_pandas_pyarrow_polars_and_numpy_hold_what_was_written() {
 #[test]
 fn a_missing_value_is_nan_at_its_place() {
     let table = read("missing.parquet").unwrap();
-    let Values::Numbers(y) = &table.columns[0].values else { panic!() };
+    let ColumnValues::Numbers(y) = &table.columns[0].values else { panic!() };
     for (i, y) in y.iter().enumerate() {
         assert_eq!(y.is_nan(), i % 5 == 3, "{i}");
         assert!(y.is_nan() || *y == i as f64 / 8.0);

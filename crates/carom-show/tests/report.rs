@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+#[path = "../../../tests/gallery.rs"]
+mod gallery;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -19,33 +22,16 @@ fn mechanics(text: &str, name: &str) -> Mechanics {
 }
 
 /// Every gallery model, derived once.
-fn gallery() -> &'static [(String, Mechanics)] {
+fn derived() -> &'static [(String, Mechanics)] {
     static ALL: OnceLock<Vec<(String, Mechanics)>> = OnceLock::new();
-    ALL.get_or_init(read_gallery)
-}
-
-fn read_gallery() -> Vec<(String, Mechanics)> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(root().join("models"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
-        .collect();
-    files.sort();
-    assert!(files.len() > 30);
-    files
-        .into_iter()
-        .map(|path| {
-            let text = std::fs::read_to_string(&path).unwrap();
-            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            let mechanics = mechanics(&text, &path.to_string_lossy());
-            (name, mechanics)
-        })
-        .collect()
+    ALL.get_or_init(|| {
+        let derived = |(name, text): (String, String)| (name.clone(), mechanics(&text, &name));
+        gallery::all().into_iter().map(derived).collect()
+    })
 }
 
 fn model(name: &str) -> Mechanics {
-    let path = root().join("models").join(format!("{name}.toml"));
-    mechanics(&std::fs::read_to_string(&path).unwrap(), name)
+    mechanics(&gallery::text(name), name)
 }
 
 /// Runs a program on `input` and gives back its output; fails the test when the program fails or is missing.
@@ -72,7 +58,7 @@ fn run(program: &str, arguments: &[&str], input: &str) -> String {
 #[ignore = "needs Node: run bash .ci/test"]
 fn the_json_of_every_gallery_model_is_json_and_keeps_its_contract() {
     let mut all = String::new();
-    for (_, mechanics) in gallery() {
+    for (_, mechanics) in derived() {
         all.push_str(&report::json(mechanics, 0.25));
         all.push('\u{1}');
     }
@@ -93,7 +79,7 @@ fn the_json_of_every_gallery_model_is_json_and_keeps_its_contract() {
         console.log(texts.length);
     "#;
     let count = run("node", &["-e", script], &all);
-    assert_eq!(count.trim().parse::<usize>().unwrap(), gallery().len());
+    assert_eq!(count.trim().parse::<usize>().unwrap(), derived().len());
 }
 
 #[test]
@@ -108,7 +94,7 @@ fn a_report_is_the_same_every_time() {
 
 #[test]
 fn every_latex_file_is_a_complete_document_with_everything_closed() {
-    for (name, mechanics) in gallery() {
+    for (name, mechanics) in derived() {
         let text = report::latex(mechanics);
         assert!(text.starts_with("\\documentclass") && text.ends_with("\\end{document}\n"), "{name}");
         let strange: Vec<char> = text.chars().filter(|&c| c as u32 >= 0x180 && c != '–').collect();
@@ -139,7 +125,7 @@ fn every_latex_file_is_a_complete_document_with_everything_closed() {
 
 #[test]
 fn an_html_report_loads_nothing_from_elsewhere_and_is_small() {
-    for (name, mechanics) in gallery() {
+    for (name, mechanics) in derived() {
         let html = report::html(mechanics);
         for forbidden in ["src=\"", "<link", "@import", "url(http", "url(f", "fetch(", "http://", "https://"]
         {
@@ -219,7 +205,7 @@ fn formulas_of(html: &str) -> Vec<&str> {
 
 #[test]
 fn every_formula_of_every_gallery_report_is_mathml_core() {
-    for (name, mechanics) in gallery() {
+    for (name, mechanics) in derived() {
         let html = report::html(mechanics);
         let formulas = formulas_of(&html);
         assert!(formulas.len() > 20, "{name}");
@@ -253,7 +239,7 @@ fn generated_rust_and_c_of_every_gallery_model_compile() {
     let directory = std::env::temp_dir().join(format!("carom-report-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let mut all = String::from("#![allow(dead_code)]\n");
-    for (name, mechanics) in gallery() {
+    for (name, mechanics) in derived() {
         all.push_str(&format!("pub mod {name} {{\n{}}}\n", report::rust(mechanics)));
         let c = report::c(mechanics);
         run("cc", &["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-"], &c);
@@ -354,20 +340,20 @@ fn chain(n: usize) -> Mechanics {
 
 #[test]
 fn what_a_report_leaves_out_it_names_with_the_reason() {
-    use carom_mech::{Dynamics, Form};
+    use carom_mech::{ClosedForm, Dynamics};
     let mut left_out = 0;
     let chains = [("chain 4".to_owned(), chain(4)), ("chain 9".to_owned(), chain(9))];
-    for (name, mechanics) in gallery().iter().chain(&chains) {
+    for (name, mechanics) in derived().iter().chain(&chains) {
         let forms = &mechanics.forms;
         let hamiltonian = matches!(mechanics.dynamics, Dynamics::Hamiltonian(_));
         let degenerate = matches!(mechanics.dynamics, Dynamics::Degenerate(_));
-        let mut missing: Vec<(bool, Form)> = vec![
-            (forms.accelerations.is_none() && !hamiltonian, Form::Accelerations),
-            (forms.hyperregular.is_none(), Form::Determinant),
-            (forms.distribution.is_none(), Form::Distribution),
+        let mut missing: Vec<(bool, ClosedForm)> = vec![
+            (forms.accelerations.is_none() && !hamiltonian, ClosedForm::Accelerations),
+            (forms.hyperregular.is_none(), ClosedForm::Determinant),
+            (forms.distribution.is_none(), ClosedForm::Distribution),
         ];
         for (w, form) in forms.impacts.iter().enumerate() {
-            missing.push((form.is_none() && mechanics.quadratic && !degenerate, Form::Impact(w)));
+            missing.push((form.is_none() && mechanics.quadratic && !degenerate, ClosedForm::Impact(w)));
         }
         let text = report::text(mechanics, 10_000);
         let json = report::json(mechanics, 0.0);
@@ -378,7 +364,7 @@ fn what_a_report_leaves_out_it_names_with_the_reason() {
             left_out += 1;
             assert!(text.contains(&format!("not written out: {reason}")), "{name}: {form:?}\n{text}");
             assert!(json.contains(&format!("\"reason\": \"{reason}\"")), "{name}: {form:?}");
-            if form == Form::Accelerations {
+            if form == ClosedForm::Accelerations {
                 for code in [report::sympy(mechanics), report::rust(mechanics), report::c(mechanics)] {
                     assert!(code.contains(&format!("accelerations are left out: {reason}")), "{name}");
                 }

@@ -12,17 +12,17 @@ fn every_table_format_is_written_for_the_independent_readers() {
     motion.output[0].values[7] = f64::NAN;
     let model = &mechanics.model;
     let samples = table::samples(&motion, model);
-    let happenings = table::happenings(&motion, model);
-    let npz = table::npz(&[("", &samples), ("impacts.", &happenings)]).expect("small");
+    let occurrences = table::occurrences(&motion, model);
+    let npz = table::npz(&[("", &samples), ("impacts.", &occurrences)]).expect("small");
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tables");
     std::fs::create_dir_all(&directory).expect("a writable target directory");
     let write = |name: &str, bytes: &[u8]| std::fs::write(directory.join(name), bytes).expect("writable");
     write("ball.json", table::json(&motion).as_bytes());
     write("ball.csv", &table::csv(&samples));
-    write("ball.impacts.csv", &table::csv(&happenings));
+    write("ball.impacts.csv", &table::csv(&occurrences));
     write("ball.npz", &npz);
     write("ball.parquet", &table::parquet(&samples).unwrap());
-    write("ball.impacts.parquet", &table::parquet(&happenings).unwrap());
+    write("ball.impacts.parquet", &table::parquet(&occurrences).unwrap());
 }
 
 #[test]

@@ -5,11 +5,11 @@ use super::font;
 
 /// A line of text made of runs.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Label(pub Vec<Run>);
+pub struct Label(pub Vec<TextRun>);
 
 /// A piece of text set in one way.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Run {
+pub struct TextRun {
     /// What it says.
     pub text: String,
     /// Set in italics?
@@ -75,7 +75,7 @@ pub fn is_greek(name: &str) -> bool {
 impl Label {
     /// Upright text as it is.
     pub fn plain(text: &str) -> Label {
-        Label(vec![Run { text: text.to_string(), italic: false, shift: 0 }])
+        Label(vec![TextRun { text: text.to_string(), italic: false, shift: 0 }])
     }
 
     /// A name from a model.
@@ -111,18 +111,18 @@ impl Label {
                 runs.push(symbol(letters, -1));
             }
             if letters.len() < subscript.len() {
-                runs.push(Run { text: subscript[letters.len()..].to_string(), italic: false, shift: -1 });
+                runs.push(TextRun { text: subscript[letters.len()..].to_string(), italic: false, shift: -1 });
             }
         }
         if !primes.is_empty() && !dotted {
-            runs.push(Run { text: primes, italic: false, shift: 0 });
+            runs.push(TextRun { text: primes, italic: false, shift: 0 });
         }
         Label(runs)
     }
 
     /// The label followed by upright text.
     pub fn then(mut self, text: &str) -> Label {
-        self.0.push(Run { text: text.to_string(), italic: false, shift: 0 });
+        self.0.push(TextRun { text: text.to_string(), italic: false, shift: 0 });
         self
     }
 
@@ -158,7 +158,7 @@ impl Label {
 
     /// The label with a number raised, as an exponent.
     pub fn raised(mut self, exponent: &str) -> Label {
-        self.0.push(Run { text: exponent.replace('-', "−"), italic: false, shift: 1 });
+        self.0.push(TextRun { text: exponent.replace('-', "−"), italic: false, shift: 1 });
         self
     }
 
@@ -173,7 +173,7 @@ impl Label {
     }
 }
 
-impl Run {
+impl TextRun {
     /// How far its baseline is below the line's, in units of the line's size.
     pub(super) fn lowered(&self) -> f64 {
         match self.shift {
@@ -190,10 +190,12 @@ impl Run {
 }
 
 /// A letter or Greek name is a symbol and italic; a longer word is a word.
-fn symbol(name: &str, shift: i8) -> Run {
+fn symbol(name: &str, shift: i8) -> TextRun {
     match greek(name) {
-        Some(letter) => Run { text: letter.to_string(), italic: letter.chars().all(|c| c >= 'α'), shift },
-        None => Run { text: name.replace('_', " "), italic: name.chars().count() == 1, shift },
+        Some(letter) => {
+            TextRun { text: letter.to_string(), italic: letter.chars().all(|c| c >= 'α'), shift }
+        }
+        None => TextRun { text: name.replace('_', " "), italic: name.chars().count() == 1, shift },
     }
 }
 

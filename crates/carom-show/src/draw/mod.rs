@@ -9,7 +9,7 @@ mod raster;
 mod svg;
 mod theme;
 
-pub use label::{Label, Run, is_greek, unit_text};
+pub use label::{Label, TextRun, is_greek, unit_text};
 pub use raster::{Pixels, pixels, png};
 pub(crate) use svg::escape;
 pub use svg::svg;

@@ -1,7 +1,7 @@
 //! One frame of a film as a picture: the same drawing as the page's, from the same stage.
 
 use crate::draw::{Anchor, Label, Line, Picture, Shape, Theme};
-use crate::view::{Fill, Form, Role, Stage, WallTrack};
+use crate::view::{Fill, FillShape, Role, Stage, WallTrack};
 
 /// Height of a frame relative to its width.
 pub fn shape(stage: &Stage) -> f64 {
@@ -105,7 +105,7 @@ pub fn picture(
         draw_surfaces(&mut picture, &eye, theme);
         draw_shadows(&mut picture, &eye, &here, theme);
     }
-    let now = Now { knot, next, part };
+    let now = FilmMoment { knot, next, part };
     if stage.dimension == 2 {
         // What stands around is behind everything.
         for fill in stage.fills.iter().filter(|f| !f.is_body) {
@@ -253,13 +253,13 @@ fn draw_traces(picture: &mut Picture, eye: &Eye<'_>, knot: usize, here: &[Vec<f6
 
 /// A moment between two knots.
 #[derive(Clone, Copy)]
-struct Now {
+struct FilmMoment {
     knot: usize,
     next: usize,
     part: f64,
 }
 
-impl Now {
+impl FilmMoment {
     fn of(self, values: &[f64]) -> f64 {
         values[self.knot] + self.part * (values[self.next] - values[self.knot])
     }
@@ -293,7 +293,14 @@ fn draw_shadows(picture: &mut Picture, eye: &Eye<'_>, here: &[Vec<f64>], theme: 
 }
 
 /// Something filled: a polygon, a disc, or the faces of a box from back to front.
-fn draw_fill(picture: &mut Picture, eye: &Eye<'_>, fill: &Fill, here: &[Vec<f64>], now: Now, theme: Theme) {
+fn draw_fill(
+    picture: &mut Picture,
+    eye: &Eye<'_>,
+    fill: &Fill,
+    here: &[Vec<f64>],
+    now: FilmMoment,
+    theme: Theme,
+) {
     let stage = eye.stage;
     let body = stage.points[fill.point].color.filter(|_| fill.is_body);
     let (color, edge) = match body {
@@ -303,7 +310,7 @@ fn draw_fill(picture: &mut Picture, eye: &Eye<'_>, fill: &Fill, here: &[Vec<f64>
     let line = Some(Line::new(edge, 1.2));
     let angle = stage.points[fill.point].angle.as_ref().map(|a| now.of(a));
     let at = eye.at(&here[fill.point]);
-    if let Form::Round(radius) = fill.form {
+    if let FillShape::Round(radius) = fill.form {
         let radius = (radius * eye.scale()).max(1.0);
         picture.shapes.push(Shape::Disc { at, radius, fill: Some(color), line });
         if let Some(a) = angle {
@@ -333,7 +340,7 @@ fn draw_fill(picture: &mut Picture, eye: &Eye<'_>, fill: &Fill, here: &[Vec<f64>
 }
 
 /// Markers and forms, from back to front.
-fn draw_points(picture: &mut Picture, eye: &Eye<'_>, here: &[Vec<f64>], now: Now, theme: Theme) {
+fn draw_points(picture: &mut Picture, eye: &Eye<'_>, here: &[Vec<f64>], now: FilmMoment, theme: Theme) {
     let stage = eye.stage;
     let mut order: Vec<usize> = (0..stage.points.len()).collect();
     order.sort_by(|&a, &b| eye.see(&here[b]).2.total_cmp(&eye.see(&here[a]).2));

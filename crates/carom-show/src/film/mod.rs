@@ -15,7 +15,7 @@ use carom_run::Motion;
 
 /// How a film looks.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Style {
+pub struct FilmStyle {
     /// Light or dark.
     pub theme: Theme,
     /// Width in pixels.
@@ -26,15 +26,15 @@ pub struct Style {
     pub speed: Option<f64>,
 }
 
-impl Style {
+impl FilmStyle {
     /// For GIF: small, 25 frames per second (GIF counts in hundredths of a second).
-    pub fn gif() -> Style {
-        Style { theme: Theme::Light, width: 480, rate: 25.0, speed: None }
+    pub fn gif() -> FilmStyle {
+        FilmStyle { theme: Theme::Light, width: 480, rate: 25.0, speed: None }
     }
 
     /// For video: larger, 60 frames per second.
-    pub fn video() -> Style {
-        Style { theme: Theme::Light, width: 1280, rate: 60.0, speed: None }
+    pub fn video() -> FilmStyle {
+        FilmStyle { theme: Theme::Light, width: 1280, rate: 60.0, speed: None }
     }
 }
 
@@ -52,7 +52,7 @@ const MOST_FRAMES: usize = 20_000;
 /// A film, ready to be painted frame by frame.
 pub struct Film {
     stage: Stage,
-    style: Style,
+    style: FilmStyle,
     title: String,
     /// Where the motion comes from.
     pub stamp: Stamp,
@@ -66,7 +66,7 @@ pub struct Film {
 
 impl Film {
     /// Prepares a film of the motion; fails with advice when the model does not say where things are.
-    pub fn new(mechanics: &Mechanics, motion: &Motion, style: Style) -> Result<Film, Vec<Diagnostic>> {
+    pub fn new(mechanics: &Mechanics, motion: &Motion, style: FilmStyle) -> Result<Film, Vec<Diagnostic>> {
         let problem = |message: &str, hint: &str| {
             vec![Diagnostic {
                 severity: Severity::Error,

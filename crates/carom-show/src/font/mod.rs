@@ -16,7 +16,7 @@ use subsetter::GlyphRemapper;
 use ttf_parser::Face;
 
 /// The tables of `font` for those characters wanted that it has; none if it is not a font.
-pub fn subset(font: &[u8], wanted: &BTreeSet<char>) -> Option<sfnt::Tables> {
+pub fn subset(font: &[u8], wanted: &BTreeSet<char>) -> Option<sfnt::FontTables> {
     let face = Face::parse(font, 0).ok()?;
     let known: Vec<_> = wanted.iter().filter_map(|&c| Some((c, face.glyph_index(c)?))).collect();
     let glyphs: Vec<u16> = math::closure(&face, known.iter().map(|k| k.1.0).collect()).into_iter().collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Tables by their tags.
-pub type Tables = BTreeMap<[u8; 4], Vec<u8>>;
+pub type FontTables = BTreeMap<[u8; 4], Vec<u8>>;
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
@@ -14,8 +14,8 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// The tables of a font file; none if it ends in the middle of one.
-pub fn tables(font: &[u8]) -> Option<Tables> {
-    let mut tables = Tables::new();
+pub fn tables(font: &[u8]) -> Option<FontTables> {
+    let mut tables = FontTables::new();
     for k in 0..usize::from(u16_at(font, 4)?) {
         let entry = 12 + 16 * k;
         let tag: [u8; 4] = font.get(entry..entry + 4)?.try_into().ok()?;
@@ -26,7 +26,7 @@ pub fn tables(font: &[u8]) -> Option<Tables> {
 }
 
 /// The first four bytes: which kind of outlines.
-pub fn flavour(tables: &Tables) -> u32 {
+pub fn flavour(tables: &FontTables) -> u32 {
     if tables.contains_key(b"CFF ") { u32::from_be_bytes(*b"OTTO") } else { 0x0001_0000 }
 }
 
@@ -41,7 +41,7 @@ pub fn checksum(table: &[u8]) -> u32 {
 
 /// A font file of these tables.
 #[allow(dead_code, reason = "written by build/main.rs, which shares this file; pages carry web fonts")]
-pub fn file(tables: &Tables) -> Vec<u8> {
+pub fn file(tables: &FontTables) -> Vec<u8> {
     let count = tables.len() as u16;
     let log = count.ilog2() as u16;
     let mut out = flavour(tables).to_be_bytes().to_vec();

@@ -1,11 +1,11 @@
 //! A web font: the tables of a font, each compressed with zlib (WOFF 1.0), as text in base 64.
 
-use super::sfnt::{Tables, checksum, flavour};
+use super::sfnt::{FontTables, checksum, flavour};
 use flate2::{Compression, write::ZlibEncoder};
 use std::io::Write;
 
 /// A web font of these tables.
-pub fn file(tables: &Tables) -> Vec<u8> {
+pub fn file(tables: &FontTables) -> Vec<u8> {
     let mut entries: Vec<u8> = Vec::new();
     let mut body: Vec<u8> = Vec::new();
     let start = 44 + 20 * tables.len();

@@ -7,11 +7,11 @@
 
 use crate::draw::{Label, Theme, escape, unit_text};
 use crate::plot::request::Panel;
-use crate::plot::{Catalog, Compared, Kind, Run, Signal, read_requests};
+use crate::plot::{Compared, ComparedRun, PlotSignal, SignalCatalog, SignalKind, read_requests};
 use crate::provenance::Stamp;
 use crate::table::{number, string};
 use crate::track::Track;
-use crate::view::{Form, Role, Stage, scene};
+use crate::view::{FillShape, Role, Stage, scene};
 use carom_mech::{Action, Diagnostic, Mechanics, Severity};
 use carom_run::Motion;
 use std::fmt::Write;
@@ -45,14 +45,14 @@ pub fn html(mechanics: &Mechanics, motion: &Motion, requests: &[String]) -> Resu
 /// The data of the page as JSON, for other pages: what is drawn and where, every signal at every knot, every jump. Numbers are in
 /// base64, little-endian: doubles for times and signals, floats for places.
 pub fn scene_json(mechanics: &Mechanics, motion: &Motion) -> Result<String, Vec<Diagnostic>> {
-    with_shown(mechanics, motion, &[], &[], |shown| data(&Shown { every: true, ..shown }))
+    with_shown(mechanics, motion, &[], &[], |shown| data(&PageContent { every: true, ..shown }))
 }
 
 /// The motion as a page, its plots beside those of other runs; arguments as for [`html`].
 pub fn compared(
     mechanics: &Mechanics,
     motion: &Motion,
-    others: &[Run<'_>],
+    others: &[ComparedRun<'_>],
     requests: &[String],
 ) -> Result<String, Vec<Diagnostic>> {
     with_shown(mechanics, motion, others, requests, |shown| page(motion, others, &shown))
@@ -62,9 +62,9 @@ pub fn compared(
 fn with_shown<R>(
     mechanics: &Mechanics,
     motion: &Motion,
-    others: &[Run<'_>],
+    others: &[ComparedRun<'_>],
     requests: &[String],
-    make: impl FnOnce(Shown<'_, '_>) -> R,
+    make: impl FnOnce(PageContent<'_, '_>) -> R,
 ) -> Result<R, Vec<Diagnostic>> {
     let mut mechanics = mechanics.clone();
     let scene = scene(&mut mechanics).ok();
@@ -80,7 +80,7 @@ fn with_shown<R>(
             hint: Some("ask for samples within the time it reached".into()),
         }]);
     }
-    let catalog = Catalog::new(&track);
+    let catalog = SignalCatalog::new(&track);
     let (mut panels, mut planes) = (Vec::new(), Vec::new());
     for panel in read_requests(&catalog, requests)? {
         match panel {
@@ -103,7 +103,7 @@ fn with_shown<R>(
         [] => None,
         _ => Some(Compared::new(&catalog, others, &panels)?),
     };
-    Ok(make(Shown {
+    Ok(make(PageContent {
         catalog: &catalog,
         stage: stage.as_ref(),
         panels,
@@ -115,7 +115,7 @@ fn with_shown<R>(
 }
 
 /// The template, filled in.
-fn page(motion: &Motion, others: &[Run<'_>], shown: &Shown<'_, '_>) -> String {
+fn page(motion: &Motion, others: &[ComparedRun<'_>], shown: &PageContent<'_, '_>) -> String {
     let (track, stage) = (shown.catalog.track, shown.stage);
     let data = data(shown);
     let count = motion.impacts.len();
@@ -162,11 +162,11 @@ fn page(motion: &Motion, others: &[Run<'_>], shown: &Shown<'_, '_>) -> String {
 }
 
 /// What a page shows.
-struct Shown<'c, 'a> {
-    catalog: &'c Catalog<'a>,
+struct PageContent<'c, 'a> {
+    catalog: &'c SignalCatalog<'a>,
     stage: Option<&'c Stage>,
-    panels: Vec<Vec<&'c Signal<'a>>>,
-    planes: Vec<(&'c Signal<'a>, &'c Signal<'a>)>,
+    panels: Vec<Vec<&'c PlotSignal<'a>>>,
+    planes: Vec<(&'c PlotSignal<'a>, &'c PlotSignal<'a>)>,
     jumps: usize,
     compared: Option<&'c Compared>,
     /// List every signal, whatever panels show.
@@ -193,7 +193,7 @@ fn short(t: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-fn data(shown: &Shown<'_, '_>) -> String {
+fn data(shown: &PageContent<'_, '_>) -> String {
     let (catalog, stage, jumps) = (shown.catalog, shown.stage, shown.jumps);
     let track = catalog.track;
     let model = &track.mechanics.model;
@@ -201,12 +201,12 @@ fn data(shown: &Shown<'_, '_>) -> String {
     let times: Vec<f64> = track.knots.iter().map(|&k| track.time(k)).collect();
     let mut o = String::from("{");
     _ = write!(o, "\"time\":\"{}\",\"dimension\":{}", doubles(&times), stage.map_or(0, |s| s.dimension));
-    let time = catalog.signals.iter().find(|s| s.kind == Kind::Time);
+    let time = catalog.signals.iter().find(|s| s.kind == SignalKind::Time);
     let unit = time.and_then(|s| s.unit.as_deref()).map(unit_text).unwrap_or_default();
     _ = write!(o, ",\"time_unit\":{}", string(&unit));
 
     let kind = |angle: bool| if angle { "\"angle\"" } else { "null" };
-    let column = |s: &&Signal<'_>| {
+    let column = |s: &&PlotSignal<'_>| {
         format!(
             "{{\"name\":{},\"label\":{},\"unit\":{},\"kind\":{},\"data\":\"{}\"}}",
             string(&s.name),
@@ -217,9 +217,9 @@ fn data(shown: &Shown<'_, '_>) -> String {
         )
     };
     _ = write!(o, ",\"columns\":[{}]", list(listed.iter().map(column)));
-    let place = |s: &Signal<'_>| listed.iter().position(|l| l.name == s.name);
+    let place = |s: &PlotSignal<'_>| listed.iter().position(|l| l.name == s.name);
     curves(&mut o, shown, place);
-    let plane = |(y, x): &(&Signal<'_>, &Signal<'_>)| {
+    let plane = |(y, x): &(&PlotSignal<'_>, &PlotSignal<'_>)| {
         let equal = crate::plot::same_scale_fits(catalog, y, x);
         place(x).zip(place(y)).map(|(x, y)| format!("{{\"x\":{x},\"y\":{y},\"equal\":{equal}}}"))
     };
@@ -262,9 +262,9 @@ fn data(shown: &Shown<'_, '_>) -> String {
 }
 
 /// The curves of the panels, of the motion itself and of those it is compared with.
-fn curves(o: &mut String, shown: &Shown<'_, '_>, place: impl Fn(&Signal<'_>) -> Option<usize>) {
+fn curves(o: &mut String, shown: &PageContent<'_, '_>, place: impl Fn(&PlotSignal<'_>) -> Option<usize>) {
     let catalog = shown.catalog;
-    let common = |signals: &[&Signal<'_>]| {
+    let common = |signals: &[&PlotSignal<'_>]| {
         let first = signals[0].unit.as_deref();
         first.filter(|_| signals.iter().all(|s| s.unit == signals[0].unit)).map(unit_text).unwrap_or_default()
     };
@@ -356,15 +356,15 @@ fn drawing(o: &mut String, stage: Option<&Stage>) {
     _ = write!(o, ",\"traces\":[{}]", list(stage.traces.iter().map(usize::to_string)));
     let fill = |f: &crate::view::Fill| {
         let form = match &f.form {
-            Form::Round(r) => format!("\"form\":\"round\",\"radius\":{}", number(*r)),
-            Form::Disc(r) => format!("\"form\":\"disc\",\"radius\":{}", number(*r)),
-            Form::Box(sides) => {
+            FillShape::Round(r) => format!("\"form\":\"round\",\"radius\":{}", number(*r)),
+            FillShape::Disc(r) => format!("\"form\":\"disc\",\"radius\":{}", number(*r)),
+            FillShape::Box(sides) => {
                 format!("\"form\":\"box\",\"sides\":[{}]", list(sides.iter().map(|s| number(*s))))
             }
-            Form::Corners(points) => {
+            FillShape::Corners(points) => {
                 format!("\"form\":\"corners\",\"points\":[{}]", list(points.iter().map(usize::to_string)))
             }
-            Form::Polygon(corners) => {
+            FillShape::Polygon(corners) => {
                 let corners = corners.iter().map(|c| format!("[{},{}]", number(c.0), number(c.1)));
                 format!("\"form\":\"polygon\",\"corners\":[{}]", list(corners))
             }
@@ -392,25 +392,29 @@ fn drawing(o: &mut String, stage: Option<&Stage>) {
 }
 
 /// Signals in the table of numbers: what a state is, its energies, and what panels and planes show.
-fn listed<'c, 'a>(shown: &Shown<'c, 'a>) -> Vec<&'c Signal<'a>> {
+fn listed<'c, 'a>(shown: &PageContent<'c, 'a>) -> Vec<&'c PlotSignal<'a>> {
     let catalog = shown.catalog;
-    let gaps = catalog.signals.iter().filter(|s| s.kind == Kind::Gap).count();
-    let wanted = |s: &&Signal<'_>| match s.kind {
-        Kind::Time => false,
+    let gaps = catalog.signals.iter().filter(|s| s.kind == SignalKind::Gap).count();
+    let wanted = |s: &&PlotSignal<'_>| match s.kind {
+        SignalKind::Time => false,
         _ if shown.every => true,
-        Kind::Position(_) | Kind::Velocity(_) | Kind::Energy | Kind::Hamiltonian | Kind::Output => true,
-        Kind::Gap => gaps <= MOST_GAPS,
+        SignalKind::Position(_)
+        | SignalKind::Velocity(_)
+        | SignalKind::Energy
+        | SignalKind::Hamiltonian
+        | SignalKind::Output => true,
+        SignalKind::Gap => gaps <= MOST_GAPS,
         _ => false,
     };
-    let mut listed: Vec<&Signal<'a>> = catalog.signals.iter().filter(wanted).collect();
+    let mut listed: Vec<&PlotSignal<'a>> = catalog.signals.iter().filter(wanted).collect();
     // T and V before their sum.
     listed.sort_by_key(|s| match (s.kind, s.name.as_str()) {
-        (Kind::Position(_), _) => 0,
-        (Kind::Velocity(_), _) => 1,
-        (Kind::Energy, "kinetic") => 2,
-        (Kind::Energy, "potential") => 3,
-        (Kind::Energy, _) => 4,
-        (Kind::Hamiltonian, _) => 5,
+        (SignalKind::Position(_), _) => 0,
+        (SignalKind::Velocity(_), _) => 1,
+        (SignalKind::Energy, "kinetic") => 2,
+        (SignalKind::Energy, "potential") => 3,
+        (SignalKind::Energy, _) => 4,
+        (SignalKind::Hamiltonian, _) => 5,
         _ => 6,
     });
     for s in shown.panels.iter().flatten().copied().chain(shown.planes.iter().flat_map(|p| [p.0, p.1])) {

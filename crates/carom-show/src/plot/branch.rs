@@ -1,25 +1,25 @@
 //! A branch of orbits over a parameter: stable parts drawn full, unstable ones dashed, special points marked; as a picture, and
 //! as a page in which every point says what it is when it is clicked.
 
-use super::frame::{Axis, Frame};
+use super::frame::{Axis, PlotFrame};
 use crate::draw::{Anchor, Area, Label, Line, Picture, Shape, Theme, escape, svg};
 
 /// A branch, ready to be drawn.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Curve {
+pub struct BranchCurve {
     /// Name of the parameter, along the bottom.
     pub parameter: String,
     /// What is drawn over it.
     pub ordinate: String,
     /// In the order of the branch.
-    pub points: Vec<CurvePoint>,
+    pub points: Vec<BranchCurvePoint>,
     /// Special points.
     pub marks: Vec<Mark>,
 }
 
 /// A point of a branch.
 #[derive(Clone, PartialEq, Debug)]
-pub struct CurvePoint {
+pub struct BranchCurvePoint {
     /// The parameter.
     pub x: f64,
     /// What is drawn over it.
@@ -46,14 +46,14 @@ pub struct Mark {
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 460.0;
 
-fn frame(curve: &Curve) -> Frame {
+fn frame(curve: &BranchCurve) -> PlotFrame {
     let all = || curve.points.iter().map(|p| (p.x, p.y)).chain(curve.marks.iter().map(|m| (m.x, m.y)));
     let range = |of: fn((f64, f64)) -> f64| {
         let values = || all().map(of).filter(|v| v.is_finite());
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
     };
     let ((left, right), (low, high)) = (range(|p| p.0), range(|p| p.1));
-    Frame {
+    PlotFrame {
         area: Area { left: 78.0, top: 24.0, right: WIDTH - 24.0, bottom: HEIGHT - 56.0 },
         x: Axis::new(left, right, 0.03, 8, false, Label::name(&curve.parameter)),
         y: Axis::new(low, high, 0.06, 7, false, Label::name(&curve.ordinate)),
@@ -63,14 +63,14 @@ fn frame(curve: &Curve) -> Frame {
 /// The picture.
 ///
 /// ```
-/// use carom_show::plot::branch::{Curve, CurvePoint, Mark, picture};
-/// let point = |x: f64, stable| CurvePoint { x, y: x * x, stable, text: String::new() };
+/// use carom_show::plot::branch::{BranchCurve, BranchCurvePoint, Mark, picture};
+/// let point = |x: f64, stable| BranchCurvePoint { x, y: x * x, stable, text: String::new() };
 /// let fold = Mark { x: 1.0, y: 1.0, kind: "fold".to_owned(), text: String::new() };
 /// let points = vec![point(0.0, true), point(1.0, true), point(2.0, false)];
-/// let curve = Curve { parameter: "F".to_owned(), ordinate: "x'".to_owned(), points, marks: vec![fold] };
+/// let curve = BranchCurve { parameter: "F".to_owned(), ordinate: "x'".to_owned(), points, marks: vec![fold] };
 /// assert!(carom_show::draw::svg(&picture(&curve)).contains("fold"));
 /// ```
-pub fn picture(curve: &Curve) -> Picture {
+pub fn picture(curve: &BranchCurve) -> Picture {
     let theme = Theme::Light;
     let frame = frame(curve);
     let mut picture = Picture {
@@ -121,7 +121,7 @@ pub fn picture(curve: &Curve) -> Picture {
 }
 
 /// The page: the picture, and what a clicked point is.
-pub fn page(title: &str, curve: &Curve) -> String {
+pub fn page(title: &str, curve: &BranchCurve) -> String {
     let frame = frame(curve);
     let points = curve.points.iter().map(|p| (p.x, p.y, &p.text, 7.0));
     let marks = curve.marks.iter().map(|m| (m.x, m.y, &m.text, 10.0));

@@ -1,10 +1,10 @@
 //! Several runs in one plot: a panel for every signal with a curve for every run, and below it how far the others are from
 //! the first, |x_k(t) − x_0(t)| on a logarithmic scale, at the times that both were sampled at.
 
-use super::frame::{Axis, Frame, LABEL_SIZE};
-use super::signals::{Catalog, Signal};
+use super::frame::{Axis, LABEL_SIZE, PlotFrame};
+use super::signals::{PlotSignal, SignalCatalog};
 use super::time::TimePanel;
-use super::{BETWEEN, BOTTOM, LEGEND, RIGHT, Style, TOP, problem};
+use super::{BETWEEN, BOTTOM, LEGEND, PlotStyle, RIGHT, TOP, problem};
 use crate::draw::{Anchor, Area, Label, Line, Picture};
 use crate::track::{Knot, Track};
 use carom_mech::{Diagnostic, Mechanics};
@@ -16,7 +16,7 @@ const MOST_SIGNALS: usize = 4;
 const DECADES: f64 = 17.0;
 
 /// A run to compare with.
-pub struct Run<'a> {
+pub struct ComparedRun<'a> {
     /// What is different in it, as typed.
     pub label: String,
     /// Its model and equations.
@@ -63,11 +63,11 @@ impl Compared {
     /// # Errors
     /// If a run has no samples.
     pub fn new(
-        base: &Catalog<'_>,
-        others: &[Run<'_>],
-        panels: &[Vec<&Signal<'_>>],
+        base: &SignalCatalog<'_>,
+        others: &[ComparedRun<'_>],
+        panels: &[Vec<&PlotSignal<'_>>],
     ) -> Result<Compared, Vec<Diagnostic>> {
-        let mut names: Vec<&Signal<'_>> = Vec::new();
+        let mut names: Vec<&PlotSignal<'_>> = Vec::new();
         for s in panels.iter().flatten() {
             if names.iter().all(|n| n.name != s.name) {
                 names.push(s);
@@ -82,7 +82,7 @@ impl Compared {
                 let message = format!("the run with {} has no samples to compare", run.label);
                 return Err(vec![problem(&message, "compare within the time it reached")]);
             }
-            let catalog = Catalog::new(&track);
+            let catalog = SignalCatalog::new(&track);
             for (s, curves) in names.iter().zip(&mut found) {
                 let own = catalog.signals.iter().find(|o| o.name == s.name);
                 curves.extend(own.map(|own| curve(&catalog, own, &run.label, k + 1)));
@@ -107,7 +107,7 @@ impl Compared {
     }
 
     /// Draws all panels under each other.
-    pub fn picture(&self, title: &str, time: &Label, style: Style) -> Picture {
+    pub fn picture(&self, title: &str, time: &Label, style: PlotStyle) -> Picture {
         let theme = style.theme;
         let background = theme.background();
         let mut picture =
@@ -139,7 +139,7 @@ impl Compared {
         for (n, ((panel, y), height)) in self.panels.iter().zip(axes).zip(heights).enumerate() {
             let area = Area { left: offset + 20.0, right: style.width - RIGHT, top, bottom: top + height };
             let x = Axis::new(first, last, 0.0, (area.width() / 75.0) as usize, false, time.clone());
-            let frame = Frame { area, x, y };
+            let frame = PlotFrame { area, x, y };
             frame.draw_grid(&mut picture, theme);
             for c in &panel.curves {
                 TimePanel::draw_compared(&mut picture, &frame, c, line_of(c, theme), theme);
@@ -169,7 +169,7 @@ fn axis(panel: &ComparedPanel, height: f64) -> Axis {
     }
 }
 
-fn curve(catalog: &Catalog<'_>, signal: &Signal<'_>, run: &str, color: usize) -> ComparedCurve {
+fn curve(catalog: &SignalCatalog<'_>, signal: &PlotSignal<'_>, run: &str, color: usize) -> ComparedCurve {
     let track = catalog.track;
     let values = catalog.values(signal, &track.knots);
     let points = track.knots.iter().map(|&k| track.time(k)).zip(values).collect();

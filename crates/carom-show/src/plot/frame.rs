@@ -46,7 +46,7 @@ impl Axis {
 }
 
 /// A frame with two axes.
-pub struct Frame {
+pub struct PlotFrame {
     /// Where, in pixels.
     pub area: Area,
     /// To the right.
@@ -55,7 +55,7 @@ pub struct Frame {
     pub y: Axis,
 }
 
-impl Frame {
+impl PlotFrame {
     /// The pixel of a point.
     pub fn pixel(&self, x: f64, y: f64) -> (f64, f64) {
         let a = &self.area;

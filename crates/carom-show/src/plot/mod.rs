@@ -14,9 +14,9 @@ mod signals;
 mod ticks;
 mod time;
 
-pub use compare::{Compared, ComparedCurve, ComparedPanel, Run};
-pub use scatter::{Scatter, scatter_png, scatter_svg};
-pub use signals::{Catalog, Forces, Kind, Signal};
+pub use compare::{Compared, ComparedCurve, ComparedPanel, ComparedRun};
+pub use scatter::{Scatter, scatter_png, scatter_svg, scatters_svg};
+pub use signals::{Forces, PlotSignal, SignalCatalog, SignalKind};
 
 use crate::draw::{self, Anchor, Area, Label, Picture, Theme};
 use crate::film;
@@ -25,23 +25,23 @@ use crate::track::Track;
 use crate::view::{self, Stage};
 use carom_mech::{Diagnostic, Mechanics, Severity};
 use carom_run::Motion;
-use frame::{Axis, Frame};
+use frame::{Axis, PlotFrame};
 use plane::PlanePanel;
 use request::Panel;
 use time::TimePanel;
 
 /// How a plot looks.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Style {
+pub struct PlotStyle {
     /// Light or dark.
     pub theme: Theme,
     /// Width in pixels.
     pub width: f64,
 }
 
-impl Default for Style {
-    fn default() -> Style {
-        Style { theme: Theme::Light, width: 860.0 }
+impl Default for PlotStyle {
+    fn default() -> PlotStyle {
+        PlotStyle { theme: Theme::Light, width: 860.0 }
     }
 }
 
@@ -54,7 +54,7 @@ pub fn svg(
     mechanics: &Mechanics,
     motion: &Motion,
     requests: &[String],
-    style: Style,
+    style: PlotStyle,
 ) -> Result<String, Vec<Diagnostic>> {
     let picture = picture(mechanics, motion, requests, style)?;
     Ok(Stamp::of_motion(motion).svg(&draw::svg(&picture)))
@@ -65,7 +65,7 @@ pub fn png(
     mechanics: &Mechanics,
     motion: &Motion,
     requests: &[String],
-    style: Style,
+    style: PlotStyle,
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let picture = picture(mechanics, motion, requests, style)?;
     draw::png(&picture, PNG_SCALE)
@@ -96,7 +96,7 @@ pub fn picture(
     mechanics: &Mechanics,
     motion: &Motion,
     requests: &[String],
-    style: Style,
+    style: PlotStyle,
 ) -> Result<Picture, Vec<Diagnostic>> {
     let theme = style.theme;
     let track = Track::new(mechanics, motion);
@@ -106,7 +106,7 @@ pub fn picture(
             "ask for samples within the time it reached",
         )]);
     }
-    let catalog = Catalog::new(&track);
+    let catalog = SignalCatalog::new(&track);
     let mut panels = read_requests(&catalog, requests)?;
     let stage = stage(mechanics, motion, &panels, requests.is_empty())?;
     if requests.is_empty() && stage.is_some() {
@@ -143,7 +143,7 @@ pub fn picture(
 
     if !over_time.is_empty() {
         let (first, last) = (track.time(track.knots[0]), track.time(track.knots[track.knots.len() - 1]));
-        let time = catalog.signals.iter().find(|s| s.kind == Kind::Time);
+        let time = catalog.signals.iter().find(|s| s.kind == SignalKind::Time);
         let label = time.map_or_else(Label::default, |s| s.label.clone().with_unit(s.unit.as_deref()));
         let offset = 22.0 + over_time.iter().map(|p| p.y.label_width()).fold(0.0, f64::max);
         let left = offset + 20.0;
@@ -152,7 +152,7 @@ pub fn picture(
             top += if n == 0 || panel.has_legend() { LEGEND } else { NO_LEGEND };
             let area = Area { left, right: style.width - RIGHT, top, bottom: top + height };
             let x = Axis::new(first, last, 0.0, (area.width() / 75.0) as usize, false, label.clone());
-            let frame = Frame { area, x, y: panel.y.clone() };
+            let frame = PlotFrame { area, x, y: panel.y.clone() };
             panel.draw(&mut picture, &catalog, &frame, theme, n == 0);
             frame.draw_axes(&mut picture, theme, n == last_panel, offset);
             top = area.bottom + BETWEEN;
@@ -191,7 +191,7 @@ pub fn picture(
             if panel.equal {
                 area = same_scale(area, &mut x, &mut y);
             }
-            let frame = Frame { area, x, y };
+            let frame = PlotFrame { area, x, y };
             panel.draw(&mut picture, &frame, theme);
             frame.draw_axes(&mut picture, theme, true, offset);
             tallest = tallest.max(area.bottom - top);
@@ -236,9 +236,9 @@ fn stage(
 pub fn compared_svg(
     mechanics: &Mechanics,
     motion: &Motion,
-    others: &[Run<'_>],
+    others: &[ComparedRun<'_>],
     requests: &[String],
-    style: Style,
+    style: PlotStyle,
 ) -> Result<String, Vec<Diagnostic>> {
     let picture = compared_picture(mechanics, motion, others, requests, style)?;
     Ok(Stamp::of_motion(motion).svg(&draw::svg(&picture)))
@@ -248,9 +248,9 @@ pub fn compared_svg(
 pub fn compared_png(
     mechanics: &Mechanics,
     motion: &Motion,
-    others: &[Run<'_>],
+    others: &[ComparedRun<'_>],
     requests: &[String],
-    style: Style,
+    style: PlotStyle,
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let picture = compared_picture(mechanics, motion, others, requests, style)?;
     draw::png(&picture, PNG_SCALE)
@@ -262,9 +262,9 @@ pub fn compared_png(
 pub fn compared_picture(
     mechanics: &Mechanics,
     motion: &Motion,
-    others: &[Run<'_>],
+    others: &[ComparedRun<'_>],
     requests: &[String],
-    style: Style,
+    style: PlotStyle,
 ) -> Result<Picture, Vec<Diagnostic>> {
     let track = Track::new(mechanics, motion);
     if track.knots.is_empty() {
@@ -273,9 +273,9 @@ pub fn compared_picture(
             "ask for samples within the time it reached",
         )]);
     }
-    let catalog = Catalog::new(&track);
+    let catalog = SignalCatalog::new(&track);
     let over_time = |panel| if let Panel::Time(signals) = panel { Some(signals) } else { None };
-    let panels: Vec<Vec<&Signal<'_>>> =
+    let panels: Vec<Vec<&PlotSignal<'_>>> =
         read_requests(&catalog, requests)?.into_iter().filter_map(over_time).collect();
     if panels.is_empty() {
         return Err(vec![problem(
@@ -283,19 +283,19 @@ pub fn compared_picture(
             "name signals, for example --plot \"energy\"",
         )]);
     }
-    let time = catalog.signals.iter().find(|s| s.kind == Kind::Time);
+    let time = catalog.signals.iter().find(|s| s.kind == SignalKind::Time);
     let label = time.map_or_else(Label::default, |s| s.label.clone().with_unit(s.unit.as_deref()));
     Ok(Compared::new(&catalog, others, &panels)?.picture(&motion.model, &label, style))
 }
 
 /// Are these two signals places, to be drawn with the same scale?
-pub(crate) fn same_scale_fits(catalog: &Catalog<'_>, y: &Signal<'_>, x: &Signal<'_>) -> bool {
-    let place = |s: &Signal<'_>| matches!(s.kind, Kind::Position(_) | Kind::Definition);
+pub(crate) fn same_scale_fits(catalog: &SignalCatalog<'_>, y: &PlotSignal<'_>, x: &PlotSignal<'_>) -> bool {
+    let place = |s: &PlotSignal<'_>| matches!(s.kind, SignalKind::Position(_) | SignalKind::Definition);
     place(x) && place(y) && x.unit == y.unit && !catalog.is_angle(x) && !catalog.is_angle(y)
 }
 
 pub(crate) fn read_requests<'c, 'a>(
-    catalog: &'c Catalog<'a>,
+    catalog: &'c SignalCatalog<'a>,
     requests: &[String],
 ) -> Result<Vec<Panel<'c, 'a>>, Vec<Diagnostic>> {
     if requests.is_empty() {

@@ -1,8 +1,8 @@
 //! Panels in the plane of two signals: phase portraits, configuration paths, Poincaré sections.
 
-use super::frame::{Axis, Frame};
+use super::frame::{Axis, PlotFrame};
 use super::reduce::Coverage;
-use super::signals::{Catalog, Signal};
+use super::signals::{PlotSignal, SignalCatalog};
 use crate::draw::{Area, Line, Picture, Shape, Theme};
 use crate::track::Knot;
 
@@ -28,7 +28,12 @@ const MOST_POINTS: usize = 40_000;
 
 impl PlanePanel {
     /// Collects the points.
-    pub fn new(catalog: &Catalog<'_>, y: &Signal<'_>, x: &Signal<'_>, event: Option<usize>) -> PlanePanel {
+    pub fn new(
+        catalog: &SignalCatalog<'_>,
+        y: &PlotSignal<'_>,
+        x: &PlotSignal<'_>,
+        event: Option<usize>,
+    ) -> PlanePanel {
         let events = &catalog.track.motion.events;
         let knots: Vec<Knot> = match event {
             Some(e) => (0..events.len()).filter(|&k| events[k].event == e).map(Knot::Event).collect(),
@@ -41,7 +46,7 @@ impl PlanePanel {
             (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max))
         };
         let ((x0, x1), (y0, y1)) = (range(&|p| p.0), range(&|p| p.1));
-        let axis = |s: &Signal<'_>, low, high| {
+        let axis = |s: &PlotSignal<'_>, low, high| {
             let label = s.label.clone().with_unit(s.unit.as_deref());
             Axis::new(low, high, 0.05, 5, catalog.is_angle(s), label)
         };
@@ -56,7 +61,7 @@ impl PlanePanel {
     }
 
     /// Draws the panel into `frame`.
-    pub fn draw(&self, picture: &mut Picture, frame: &Frame, theme: Theme) {
+    pub fn draw(&self, picture: &mut Picture, frame: &PlotFrame, theme: Theme) {
         let area = frame.area;
         frame.draw_grid(picture, theme);
         let local = |&(x, y): &(f64, f64)| {

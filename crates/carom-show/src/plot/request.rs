@@ -8,7 +8,7 @@
 //! view, view at 2.5         the scene of the animation at the end, or at a time
 //! ```
 
-use super::signals::{Catalog, Forces, Kind, Signal};
+use super::signals::{Forces, PlotSignal, SignalCatalog, SignalKind};
 use carom_expr::nearest;
 use carom_mech::{Action, Diagnostic, Severity};
 
@@ -24,13 +24,13 @@ const MOST_GAPS: usize = 6;
 /// One panel.
 pub enum Panel<'c, 'a> {
     /// Curves over time.
-    Time(Vec<&'c Signal<'a>>),
+    Time(Vec<&'c PlotSignal<'a>>),
     /// One signal against another; at the records of an event, if given.
     Plane {
         /// Upwards.
-        y: &'c Signal<'a>,
+        y: &'c PlotSignal<'a>,
         /// To the right.
-        x: &'c Signal<'a>,
+        x: &'c PlotSignal<'a>,
         /// Index of the event.
         event: Option<usize>,
     },
@@ -39,7 +39,7 @@ pub enum Panel<'c, 'a> {
 }
 
 /// Reads one request.
-pub fn read<'c, 'a>(catalog: &'c Catalog<'a>, text: &str) -> Result<Panel<'c, 'a>, Vec<Diagnostic>> {
+pub fn read<'c, 'a>(catalog: &'c SignalCatalog<'a>, text: &str) -> Result<Panel<'c, 'a>, Vec<Diagnostic>> {
     if let Some(rest) = text.strip_prefix("view").filter(|_| catalog.signals.iter().all(|s| s.name != "view"))
     {
         match rest.trim().strip_prefix("at ").map(|t| t.trim().parse::<f64>()) {
@@ -82,7 +82,7 @@ pub fn read<'c, 'a>(catalog: &'c Catalog<'a>, text: &str) -> Result<Panel<'c, 'a
             _ => Err(problems),
         };
     }
-    let mut signals: Vec<&Signal<'_>> = Vec::new();
+    let mut signals: Vec<&PlotSignal<'_>> = Vec::new();
     let mut problems = Vec::new();
     for name in text.split(',').map(str::trim).filter(|n| !n.is_empty()) {
         match catalog.find(name) {
@@ -103,33 +103,34 @@ pub fn read<'c, 'a>(catalog: &'c Catalog<'a>, text: &str) -> Result<Panel<'c, 'a
 }
 
 /// The panels of a motion when none are asked for: positions, velocities, energies, gaps, then phase portraits.
-pub fn default_panels<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<Panel<'c, 'a>> {
-    let of = |f: &dyn Fn(&Kind) -> bool| catalog.signals.iter().filter(|s| f(&s.kind)).collect::<Vec<_>>();
+pub fn default_panels<'c, 'a>(catalog: &'c SignalCatalog<'a>) -> Vec<Panel<'c, 'a>> {
+    let of =
+        |f: &dyn Fn(&SignalKind) -> bool| catalog.signals.iter().filter(|s| f(&s.kind)).collect::<Vec<_>>();
     let mut panels: Vec<Panel<'c, 'a>> = Vec::new();
-    let positions = of(&|k| matches!(k, Kind::Position(_)));
-    let velocities = of(&|k| matches!(k, Kind::Velocity(_)));
+    let positions = of(&|k| matches!(k, SignalKind::Position(_)));
+    let velocities = of(&|k| matches!(k, SignalKind::Velocity(_)));
     panels.extend(apart(catalog, positions.clone()).into_iter().map(Panel::Time));
     panels.extend(apart(catalog, velocities.clone()).into_iter().map(Panel::Time));
     if let Ok(energy) = catalog.find("energies") {
         panels.push(Panel::Time(energy));
     }
-    let gaps = of(&|k| *k == Kind::Gap);
+    let gaps = of(&|k| *k == SignalKind::Gap);
     if gaps.len() <= MOST_GAPS {
         panels.extend(apart(catalog, gaps).into_iter().map(Panel::Time));
     }
-    panels.extend(apart(catalog, of(&|k| *k == Kind::Output)).into_iter().map(Panel::Time));
+    panels.extend(apart(catalog, of(&|k| *k == SignalKind::Output)).into_iter().map(Panel::Time));
     panels.extend(apart(catalog, felt_forces(catalog)).into_iter().map(Panel::Time));
     panels.truncate(8);
     // Beside what moves, what only trembles at the level of rounding stands still.
-    let span = |s: &Signal<'_>| {
+    let span = |s: &PlotSignal<'_>| {
         let values = catalog.values(s, &catalog.track.some_knots(ENOUGH));
         let finite = || values.iter().copied().filter(|v| v.is_finite());
         (finite().fold(f64::NEG_INFINITY, f64::max) - finite().fold(f64::INFINITY, f64::min)).max(0.0)
     };
-    let widest = |list: &[&Signal<'_>]| list.iter().map(|s| span(s)).fold(0.0, f64::max);
+    let widest = |list: &[&PlotSignal<'_>]| list.iter().map(|s| span(s)).fold(0.0, f64::max);
     let (far, fast) = (widest(&positions), widest(&velocities));
-    let varies = |s: &Signal<'_>| {
-        let largest = if matches!(s.kind, Kind::Velocity(_)) { fast } else { far };
+    let varies = |s: &PlotSignal<'_>| {
+        let largest = if matches!(s.kind, SignalKind::Velocity(_)) { fast } else { far };
         span(s) > ROUNDING * largest.max(f64::MIN_POSITIVE)
     };
     let named = |name: &str| positions.iter().copied().find(|s| s.name == name);
@@ -151,11 +152,11 @@ pub fn default_panels<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<Panel<'c, 'a>> {
 /// The forces that are felt: more than rounding beside the largest one, and enough to change the largest momentum by more than
 /// rounding if they acted all the time. A multiplier or contact force counts by its generalized force, μ A or f n: it scales
 /// with the row or gap as written, its effect does not.
-fn felt_forces<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<&'c Signal<'a>> {
+fn felt_forces<'c, 'a>(catalog: &'c SignalCatalog<'a>) -> Vec<&'c PlotSignal<'a>> {
     let (track, knots) = (catalog.track, catalog.track.some_knots(ENOUGH));
     let largest =
         |values: &[f64]| values.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
-    let normal = |s: &Signal<'_>, kind: Forces| {
+    let normal = |s: &PlotSignal<'_>, kind: Forces| {
         let label = s.name.split_once('.').map_or("", |(_, label)| label);
         match kind {
             Forces::Contact => track.mechanics.walls.iter().find(|w| w.name == label).map(|w| &w.normal[..]),
@@ -165,8 +166,8 @@ fn felt_forces<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<&'c Signal<'a>> {
             Forces::Drive => None,
         }
     };
-    let effect = |s: &'c Signal<'a>| match s.kind {
-        Kind::Force(kind) => {
+    let effect = |s: &'c PlotSignal<'a>| match s.kind {
+        SignalKind::Force(kind) => {
             let along = normal(s, kind).map(|n| track.evaluate(n, &knots)).unwrap_or_default();
             let steepest = along.iter().map(|n| largest(n)).fold(0.0, f64::max);
             let steepest = if steepest > 0.0 { steepest } else { 1.0 };
@@ -174,7 +175,7 @@ fn felt_forces<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<&'c Signal<'a>> {
         }
         _ => None,
     };
-    let forces: Vec<(&Signal<'_>, f64)> = catalog.signals.iter().filter_map(effect).collect();
+    let forces: Vec<(&PlotSignal<'_>, f64)> = catalog.signals.iter().filter_map(effect).collect();
     let motion = track.motion;
     let momentum = motion.momentum.iter().map(|p| largest(&p.values)).fold(0.0, f64::max);
     let duration = match (knots.first(), knots.last()) {
@@ -187,10 +188,13 @@ fn felt_forces<'c, 'a>(catalog: &'c Catalog<'a>) -> Vec<&'c Signal<'a>> {
 }
 
 /// Signals that share an axis well: the same unit, and magnitudes within a factor of 20; at most six together.
-fn apart<'c, 'a>(catalog: &Catalog<'a>, signals: Vec<&'c Signal<'a>>) -> Vec<Vec<&'c Signal<'a>>> {
-    let mut groups: Vec<(Vec<&'c Signal<'a>>, f64, f64)> = Vec::new();
+fn apart<'c, 'a>(
+    catalog: &SignalCatalog<'a>,
+    signals: Vec<&'c PlotSignal<'a>>,
+) -> Vec<Vec<&'c PlotSignal<'a>>> {
+    let mut groups: Vec<(Vec<&'c PlotSignal<'a>>, f64, f64)> = Vec::new();
     let knots = catalog.track.some_knots(ENOUGH);
-    let size_of = |s: &Signal<'_>| {
+    let size_of = |s: &PlotSignal<'_>| {
         catalog.values(s, &knots).iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()))
     };
     let sizes: Vec<f64> = signals.iter().map(|s| size_of(s)).collect();
@@ -198,7 +202,7 @@ fn apart<'c, 'a>(catalog: &Catalog<'a>, signals: Vec<&'c Signal<'a>>) -> Vec<Vec
     for (s, size) in signals.into_iter().zip(sizes) {
         // What is rounding beside its neighbours has no size of its own.
         let size = if size > ROUNDING * largest { size } else { 0.0 };
-        let fits = |(group, low, high): &(Vec<&Signal<'_>>, f64, f64)| {
+        let fits = |(group, low, high): &(Vec<&PlotSignal<'_>>, f64, f64)| {
             let near = size == 0.0 || *high == 0.0 || (size < 20.0 * low && *high < 20.0 * size);
             group.len() < 6 && group[0].unit == s.unit && near
         };
@@ -216,7 +220,7 @@ fn apart<'c, 'a>(catalog: &Catalog<'a>, signals: Vec<&'c Signal<'a>>) -> Vec<Vec
     groups.into_iter().map(|g| g.0).collect()
 }
 
-fn find_event(catalog: &Catalog<'_>, name: &str) -> Result<usize, Vec<Diagnostic>> {
+fn find_event(catalog: &SignalCatalog<'_>, name: &str) -> Result<usize, Vec<Diagnostic>> {
     let events = &catalog.track.mechanics.model.events;
     if let Some(i) = events.iter().position(|e| e.name == name) {
         return Ok(i);

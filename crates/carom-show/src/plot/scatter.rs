@@ -2,8 +2,8 @@
 //!
 //! Points that fall on the same dot of the picture are drawn once, so a picture of a million points is no larger than its area.
 
-use super::frame::{Axis, Frame};
-use super::{PNG_SCALE, Style};
+use super::frame::{Axis, PlotFrame};
+use super::{PNG_SCALE, PlotStyle};
 use crate::draw::{self, Anchor, Area, Color, Label, Picture, Shape};
 use crate::provenance::Stamp;
 use std::collections::BTreeMap;
@@ -35,14 +35,19 @@ const DOT: f64 = 0.3;
 const MARK: f64 = 1.6;
 
 /// The picture as a PNG file; `None` if there is nothing to draw or it cannot be painted.
-pub fn scatter_png(scatter: &Scatter, style: Style, stamp: Option<&Stamp>) -> Option<Vec<u8>> {
-    let bytes = draw::png(&picture(scatter, style)?, PNG_SCALE)?;
+pub fn scatter_png(scatter: &Scatter, style: PlotStyle, stamp: Option<&Stamp>) -> Option<Vec<u8>> {
+    let bytes = draw::png(&picture(std::slice::from_ref(scatter), style)?, PNG_SCALE)?;
     Some(stamp.map_or_else(|| bytes.clone(), |stamp| stamp.png(&bytes)))
 }
 
 /// The picture as SVG; `None` if there is nothing to draw.
-pub fn scatter_svg(scatter: &Scatter, style: Style, stamp: Option<&Stamp>) -> Option<String> {
-    let text = draw::svg(&picture(scatter, style)?);
+pub fn scatter_svg(scatter: &Scatter, style: PlotStyle, stamp: Option<&Stamp>) -> Option<String> {
+    scatters_svg(std::slice::from_ref(scatter), style, stamp)
+}
+
+/// Several of them, one below the other, as one SVG; `None` if there is nothing to draw in one of them.
+pub fn scatters_svg(scatters: &[Scatter], style: PlotStyle, stamp: Option<&Stamp>) -> Option<String> {
+    let text = draw::svg(&picture(scatters, style)?);
     Some(stamp.map_or_else(|| text.clone(), |stamp| stamp.svg(&text)))
 }
 
@@ -53,7 +58,23 @@ fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-fn picture(scatter: &Scatter, style: Style) -> Option<Picture> {
+fn picture(scatters: &[Scatter], style: PlotStyle) -> Option<Picture> {
+    let mut picture = Picture {
+        width: style.width,
+        height: 0.0,
+        background: style.theme.background(),
+        title: scatters.first()?.title.clone(),
+        shapes: Vec::new(),
+    };
+    for scatter in scatters {
+        draw_below(&mut picture, scatter, style)?;
+    }
+    Some(picture)
+}
+
+/// Draws points below what is there already.
+fn draw_below(picture: &mut Picture, scatter: &Scatter, style: PlotStyle) -> Option<()> {
+    let top = picture.height;
     let theme = style.theme;
     let (xl, xh) = scatter.x.1.or_else(|| range(scatter.points.iter().map(|p| p.0)))?;
     let (yl, yh) = scatter.y.1.or_else(|| range(scatter.points.iter().map(|p| p.1)))?;
@@ -62,16 +83,10 @@ fn picture(scatter: &Scatter, style: Style) -> Option<Picture> {
     let y = Axis::new(yl, yh, margin, 7, false, Label::name(&scatter.y.0));
     let left = 46.0 + y.label_width();
     let legend = 18.0 * scatter.legend.len().min(12) as f64;
-    let area = Area { left, top: 44.0, right: style.width - 24.0, bottom: HEIGHT - 52.0 };
-    let frame = Frame { area, x, y };
-    let mut picture = Picture {
-        width: style.width,
-        height: HEIGHT + legend,
-        background: theme.background(),
-        title: scatter.title.clone(),
-        shapes: Vec::new(),
-    };
-    frame.draw_grid(&mut picture, theme);
+    let area = Area { left, top: top + 44.0, right: style.width - 24.0, bottom: top + HEIGHT - 52.0 };
+    let frame = PlotFrame { area, x, y };
+    picture.height = top + HEIGHT + legend;
+    frame.draw_grid(picture, theme);
     // By colour, then by place: the same points give the same bytes.
     let mut places: BTreeMap<usize, Dots> = BTreeMap::new();
     for &(px, py, color) in &scatter.points {
@@ -104,21 +119,21 @@ fn picture(scatter: &Scatter, style: Style) -> Option<Picture> {
         let clip = Some(frame.area);
         picture.shapes.push(Shape::Path { pieces, closed: true, fill: Some(fill), line: None, clip });
     }
-    frame.draw_axes(&mut picture, theme, true, left - 14.0);
-    picture.text((left, 24.0), Label::plain(&scatter.title), 14.0, Anchor::Start, theme.ink());
+    frame.draw_axes(picture, theme, true, left - 14.0);
+    picture.text((left, top + 24.0), Label::plain(&scatter.title), 14.0, Anchor::Start, theme.ink());
     for (k, text) in scatter.legend.iter().take(12).enumerate() {
-        let y = HEIGHT + 18.0 * k as f64;
+        let y = top + HEIGHT + 18.0 * k as f64;
         picture.rectangle(
             Area { left, top: y, right: left + 12.0, bottom: y + 12.0 },
             attractor_color(style, k),
         );
         picture.text((left + 18.0, y + 10.0), Label::plain(text), 11.0, Anchor::Start, theme.ink());
     }
-    Some(picture)
+    Some(())
 }
 
 /// Colours of curves, then the same lighter.
-fn attractor_color(style: Style, k: usize) -> Color {
+fn attractor_color(style: PlotStyle, k: usize) -> Color {
     const ROUND: usize = 6;
     let base = style.theme.curve(k % ROUND);
     match k / ROUND {

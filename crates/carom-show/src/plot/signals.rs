@@ -12,13 +12,13 @@ use crate::table::momentum_column;
 use crate::track::{Knot, Track};
 use carom_expr::Expr;
 use carom_expr::nearest;
-use carom_mech::units::Shown;
+use carom_mech::units::DisplayUnit;
 use carom_mech::{Diagnostic, Physics, Severity};
-use carom_run::Signal as Sampled;
+use carom_run::Signal;
 
 /// A quantity that can be plotted.
 #[derive(Clone, Debug)]
-pub struct Signal<'a> {
+pub struct PlotSignal<'a> {
     /// How `--plot` calls it.
     pub name: String,
     /// How an axis calls it.
@@ -28,14 +28,14 @@ pub struct Signal<'a> {
     /// Values in coherent units are divided by this to be shown.
     factor: f64,
     /// What it is.
-    pub kind: Kind,
+    pub kind: SignalKind,
     samples: Option<&'a [f64]>,
     formula: Option<Expr>,
 }
 
 /// What a signal is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum SignalKind {
     /// t
     Time,
     /// q of a coordinate.
@@ -68,115 +68,119 @@ pub enum Forces {
 }
 
 /// All signals of a motion.
-pub struct Catalog<'a> {
+pub struct SignalCatalog<'a> {
     /// The motion.
     pub track: &'a Track<'a>,
     /// In the order of the module header.
-    pub signals: Vec<Signal<'a>>,
+    pub signals: Vec<PlotSignal<'a>>,
 }
 
-impl<'a> Catalog<'a> {
+impl<'a> SignalCatalog<'a> {
     /// Lists what can be plotted.
-    pub fn new(track: &'a Track<'a>) -> Catalog<'a> {
+    pub fn new(track: &'a Track<'a>) -> SignalCatalog<'a> {
         let (motion, mechanics) = (track.motion, track.mechanics);
         let model = &mechanics.model;
         let unit = |name: &str| model.shown_unit(name);
-        let mut signals: Vec<Signal<'a>> = Vec::new();
-        let mut add = |name: String, kind: Kind, samples: Option<&'a [f64]>, formula, of: Option<Shown>| {
-            if signals.iter().all(|s| s.name != name) {
-                let label = Label::name(&name);
-                let factor = of.as_ref().map_or(1.0, |shown| shown.factor);
-                let unit = of.map(|shown| shown.label);
-                signals.push(Signal { unit, factor, label, name, kind, samples, formula });
-            }
-        };
-        add("time".into(), Kind::Time, Some(&motion.time), Some(model.time), unit("t"));
+        let mut signals: Vec<PlotSignal<'a>> = Vec::new();
+        let mut add =
+            |name: String, kind: SignalKind, samples: Option<&'a [f64]>, formula, of: Option<DisplayUnit>| {
+                if signals.iter().all(|s| s.name != name) {
+                    let label = Label::name(&name);
+                    let factor = of.as_ref().map_or(1.0, |shown| shown.factor);
+                    let unit = of.map(|shown| shown.label);
+                    signals.push(PlotSignal { unit, factor, label, name, kind, samples, formula });
+                }
+            };
+        add("time".into(), SignalKind::Time, Some(&motion.time), Some(model.time), unit("t"));
         for (k, s) in motion.position.iter().enumerate() {
             let formula = model.coordinates.get(k).map(|c| c.position);
-            add(s.name.clone(), Kind::Position(k), Some(&s.values), formula, unit(&s.name));
+            add(s.name.clone(), SignalKind::Position(k), Some(&s.values), formula, unit(&s.name));
         }
         for (k, s) in motion.velocity.iter().enumerate() {
             let formula = model.coordinates.get(k).map(|c| c.velocity);
             let name = format!("{}'", s.name);
             let unit = unit(&name);
-            add(name, Kind::Velocity(k), Some(&s.values), formula, unit);
+            add(name, SignalKind::Velocity(k), Some(&s.values), formula, unit);
         }
         for (k, s) in motion.momentum.iter().enumerate() {
             let name = model.coordinates.get(k).map_or_else(|| format!("p_{}", s.name), momentum_column);
             let unit = unit(&name);
-            add(name, Kind::Momentum(k), Some(&s.values), mechanics.momenta.get(k).copied(), unit);
+            add(name, SignalKind::Momentum(k), Some(&s.values), mechanics.momenta.get(k).copied(), unit);
         }
         let energy_unit = unit("energy");
         let energy = mechanics.energy;
-        add("energy".into(), Kind::Energy, Some(&motion.energy), Some(energy), energy_unit.clone());
+        add("energy".into(), SignalKind::Energy, Some(&motion.energy), Some(energy), energy_unit.clone());
         let hamiltonian = mechanics.hamiltonian;
         let values = Some(motion.hamiltonian.as_slice());
-        add("hamiltonian".into(), Kind::Hamiltonian, values, Some(hamiltonian), energy_unit.clone());
+        add("hamiltonian".into(), SignalKind::Hamiltonian, values, Some(hamiltonian), energy_unit.clone());
         if let (Physics::Energies { .. }, [kinetic, potential]) =
             (&model.physics, &mechanics.energy_terms[..])
         {
-            add("kinetic".into(), Kind::Energy, None, Some(*kinetic), energy_unit.clone());
-            add("potential".into(), Kind::Energy, None, Some(*potential), energy_unit);
+            add("kinetic".into(), SignalKind::Energy, None, Some(*kinetic), energy_unit.clone());
+            add("potential".into(), SignalKind::Energy, None, Some(*potential), energy_unit);
         }
         let mut add_all =
-            |prefix: &str, kind: Kind, list: &'a [Sampled], formulas: &dyn Fn(usize) -> Option<Expr>| {
+            |prefix: &str, kind: SignalKind, list: &'a [Signal], formulas: &dyn Fn(usize) -> Option<Expr>| {
                 for (i, s) in list.iter().enumerate() {
                     let name = format!("{prefix}{}", s.name);
                     let unit = unit(&name).or_else(|| unit(&s.name).filter(|_| prefix.is_empty()));
                     add(name, kind, Some(&s.values), formulas(i), unit);
                 }
             };
-        add_all("gap.", Kind::Gap, &motion.gap, &|i| mechanics.walls.get(i).map(|w| w.gap));
-        add_all("f.", Kind::Force(Forces::Contact), &motion.contact_force, &|_| None);
-        add_all("mu.", Kind::Force(Forces::Multiplier), &motion.multiplier, &|_| None);
-        add_all("drive.", Kind::Force(Forces::Drive), &motion.driving_force, &|_| None);
-        add_all("", Kind::Output, &motion.output, &|i| mechanics.outputs.get(i).copied());
+        add_all("gap.", SignalKind::Gap, &motion.gap, &|i| mechanics.walls.get(i).map(|w| w.gap));
+        add_all("f.", SignalKind::Force(Forces::Contact), &motion.contact_force, &|_| None);
+        add_all("mu.", SignalKind::Force(Forces::Multiplier), &motion.multiplier, &|_| None);
+        add_all("drive.", SignalKind::Force(Forces::Drive), &motion.driving_force, &|_| None);
+        add_all("", SignalKind::Output, &motion.output, &|i| mechanics.outputs.get(i).copied());
         for d in &model.definitions {
-            add(d.name.clone(), Kind::Definition, None, Some(d.expr), unit(&d.name));
+            add(d.name.clone(), SignalKind::Definition, None, Some(d.expr), unit(&d.name));
         }
         // One wall, row or drive needs no index on its symbol; words read better upright.
         for s in &mut signals {
             match s.kind {
-                Kind::Time => s.label = Label::name("t"),
-                Kind::Energy if s.name == "kinetic" => s.label = Label::name("T"),
-                Kind::Energy if s.name == "potential" => s.label = Label::name("V"),
-                Kind::Energy if s.name == "energy" => {
+                SignalKind::Time => s.label = Label::name("t"),
+                SignalKind::Energy if s.name == "kinetic" => s.label = Label::name("T"),
+                SignalKind::Energy if s.name == "potential" => s.label = Label::name("V"),
+                SignalKind::Energy if s.name == "energy" => {
                     s.label = Label::name("T").then(" + ").join(Label::name("V"))
                 }
-                Kind::Hamiltonian => s.label = Label::name("H"),
-                Kind::Gap => s.label = Label::name(&format!("phi{}", s.name.trim_start_matches("gap"))),
-                Kind::Output | Kind::Definition if s.name.contains('_') && !starts_with_letter(&s.name) => {
+                SignalKind::Hamiltonian => s.label = Label::name("H"),
+                SignalKind::Gap => s.label = Label::name(&format!("phi{}", s.name.trim_start_matches("gap"))),
+                SignalKind::Output | SignalKind::Definition
+                    if s.name.contains('_') && !starts_with_letter(&s.name) =>
+                {
                     s.label = Label::plain(&s.name.replace('_', " "));
                 }
                 _ => {}
             }
         }
-        Catalog { track, signals }
+        SignalCatalog { track, signals }
     }
 
     /// The signal or the group of signals called `name`.
-    pub fn find(&self, name: &str) -> Result<Vec<&Signal<'a>>, Vec<Diagnostic>> {
+    pub fn find(&self, name: &str) -> Result<Vec<&PlotSignal<'a>>, Vec<Diagnostic>> {
         let named = |n: &str| self.signals.iter().filter(|s| s.name == n).collect::<Vec<_>>();
-        let of = |f: &dyn Fn(&Kind) -> bool| self.signals.iter().filter(|s| f(&s.kind)).collect::<Vec<_>>();
-        let outputs = self.signals.iter().filter(|s| s.kind == Kind::Output);
+        let of =
+            |f: &dyn Fn(&SignalKind) -> bool| self.signals.iter().filter(|s| f(&s.kind)).collect::<Vec<_>>();
+        let outputs = self.signals.iter().filter(|s| s.kind == SignalKind::Output);
         if outputs.clone().any(|s| s.name == name) {
             return Ok(named(name));
         }
         let found = match name {
             "t" => named("time"),
             "energy" | "energies" => {
-                let mut all = of(&|k| *k == Kind::Energy);
+                let mut all = of(&|k| *k == SignalKind::Energy);
                 all.sort_by_key(|s| ["kinetic", "potential", "energy"].iter().position(|n| *n == s.name));
                 all
             }
-            "positions" | "coordinates" => of(&|k| matches!(k, Kind::Position(_))),
-            "velocities" => of(&|k| matches!(k, Kind::Velocity(_))),
-            "momenta" => of(&|k| matches!(k, Kind::Momentum(_))),
-            "gap" | "gaps" => of(&|k| *k == Kind::Gap),
-            "contacts" | "forces" => of(&|k| *k == Kind::Force(Forces::Contact)),
-            "multipliers" => of(&|k| *k == Kind::Force(Forces::Multiplier)),
-            "drives" => of(&|k| *k == Kind::Force(Forces::Drive)),
-            "outputs" => of(&|k| *k == Kind::Output),
+            "positions" | "coordinates" => of(&|k| matches!(k, SignalKind::Position(_))),
+            "velocities" => of(&|k| matches!(k, SignalKind::Velocity(_))),
+            "momenta" => of(&|k| matches!(k, SignalKind::Momentum(_))),
+            "gap" | "gaps" => of(&|k| *k == SignalKind::Gap),
+            "contacts" | "forces" => of(&|k| *k == SignalKind::Force(Forces::Contact)),
+            "multipliers" => of(&|k| *k == SignalKind::Force(Forces::Multiplier)),
+            "drives" => of(&|k| *k == SignalKind::Force(Forces::Drive)),
+            "outputs" => of(&|k| *k == SignalKind::Output),
             _ => {
                 let mut found = named(name);
                 if found.is_empty() {
@@ -208,15 +212,15 @@ impl<'a> Catalog<'a> {
     }
 
     /// The values of a signal at `knots`; NaN where it is not known.
-    pub fn values(&self, signal: &Signal<'_>, knots: &[Knot]) -> Vec<f64> {
+    pub fn values(&self, signal: &PlotSignal<'_>, knots: &[Knot]) -> Vec<f64> {
         let track = self.track;
         let direct = |knot: Knot| -> Option<f64> {
             match (signal.kind, knot) {
-                (Kind::Time, knot) => Some(track.time(knot)),
-                (Kind::Position(k), knot) => Some(track.position(knot, k)),
-                (Kind::Velocity(k), knot) => Some(track.velocity(knot, k)),
-                (Kind::Hamiltonian, Knot::Before(j)) => Some(track.jumps[j].hamiltonian.0),
-                (Kind::Hamiltonian, Knot::After(j)) => Some(track.jumps[j].hamiltonian.1),
+                (SignalKind::Time, knot) => Some(track.time(knot)),
+                (SignalKind::Position(k), knot) => Some(track.position(knot, k)),
+                (SignalKind::Velocity(k), knot) => Some(track.velocity(knot, k)),
+                (SignalKind::Hamiltonian, Knot::Before(j)) => Some(track.jumps[j].hamiltonian.0),
+                (SignalKind::Hamiltonian, Knot::After(j)) => Some(track.jumps[j].hamiltonian.1),
                 (_, Knot::Sample(i)) => signal.samples.map(|v| v.get(i).copied().unwrap_or(f64::NAN)),
                 _ => None,
             }
@@ -242,10 +246,10 @@ impl<'a> Catalog<'a> {
     }
 
     /// Is this an angle: measured in radians, or a coordinate with a Greek name?
-    pub fn is_angle(&self, signal: &Signal<'_>) -> bool {
+    pub fn is_angle(&self, signal: &PlotSignal<'_>) -> bool {
         match signal.unit.as_deref() {
             Some(unit) => unit == "rad",
-            None => matches!(signal.kind, Kind::Position(_)) && is_greek(&signal.name),
+            None => matches!(signal.kind, SignalKind::Position(_)) && is_greek(&signal.name),
         }
     }
 }

@@ -1,20 +1,20 @@
 //! Panels over time: curves broken at jumps, impacts and contacts marked.
 
 use super::compare::ComparedCurve;
-use super::frame::{Axis, Frame, LABEL_SIZE, TICK_SIZE};
+use super::frame::{Axis, LABEL_SIZE, PlotFrame, TICK_SIZE};
 use super::reduce::OverTime;
-use super::signals::{Catalog, Kind, Signal};
+use super::signals::{PlotSignal, SignalCatalog, SignalKind};
 use crate::draw::{Anchor, Area, Label, Line, Picture, Shape, Theme};
 use crate::track::Knot;
 
 /// Curves over time, ready to be drawn.
 pub struct TimePanel {
-    curves: Vec<Curve>,
+    curves: Vec<TimeCurve>,
     /// Upwards.
     pub y: Axis,
 }
 
-struct Curve {
+struct TimeCurve {
     label: Label,
     /// Smooth pieces (t, value).
     legs: Vec<Vec<(f64, f64)>>,
@@ -27,8 +27,13 @@ const MOST_DOTTED: usize = 40;
 
 impl TimePanel {
     /// Collects the curves for a panel of this size in pixels.
-    pub fn new(catalog: &Catalog<'_>, signals: &[&Signal<'_>], width: f64, height: f64) -> TimePanel {
-        let curves: Vec<Curve> = signals.iter().map(|s| curve(catalog, s, width)).collect();
+    pub fn new(
+        catalog: &SignalCatalog<'_>,
+        signals: &[&PlotSignal<'_>],
+        width: f64,
+        height: f64,
+    ) -> TimePanel {
+        let curves: Vec<TimeCurve> = signals.iter().map(|s| curve(catalog, s, width)).collect();
         let values = || curves.iter().flat_map(|c| c.legs.iter().flatten().map(|p| p.1));
         let low = values().fold(f64::INFINITY, f64::min);
         let high = values().fold(f64::NEG_INFINITY, f64::max);
@@ -52,8 +57,8 @@ impl TimePanel {
     pub fn draw(
         &self,
         picture: &mut Picture,
-        catalog: &Catalog<'_>,
-        frame: &Frame,
+        catalog: &SignalCatalog<'_>,
+        frame: &PlotFrame,
         theme: Theme,
         marks: bool,
     ) {
@@ -86,7 +91,7 @@ impl TimePanel {
     /// Draws a curve of one of several runs, both sides of its jumps marked.
     pub fn draw_compared(
         picture: &mut Picture,
-        frame: &Frame,
+        frame: &PlotFrame,
         curve: &ComparedCurve,
         line: Line,
         theme: Theme,
@@ -134,8 +139,8 @@ impl TimePanel {
     fn draw_legend(
         &self,
         picture: &mut Picture,
-        catalog: &Catalog<'_>,
-        frame: &Frame,
+        catalog: &SignalCatalog<'_>,
+        frame: &PlotFrame,
         theme: Theme,
         marks: bool,
     ) {
@@ -203,7 +208,7 @@ fn columns(pieces: &[Vec<(f64, f64)>]) -> Vec<Vec<(f64, f64)>> {
     kept
 }
 
-fn curve(catalog: &Catalog<'_>, signal: &Signal<'_>, width: f64) -> Curve {
+fn curve(catalog: &SignalCatalog<'_>, signal: &PlotSignal<'_>, width: f64) -> TimeCurve {
     let track = catalog.track;
     let knots = &track.knots;
     let values = catalog.values(signal, knots);
@@ -212,7 +217,7 @@ fn curve(catalog: &Catalog<'_>, signal: &Signal<'_>, width: f64) -> Curve {
     let size = finite().fold(0.0f64, |a, &b| a.max(b.abs()));
     // Forces also jump where a contact begins or ends.
     let mut breaks: Vec<f64> = match signal.kind {
-        Kind::Force(_) | Kind::Output => {
+        SignalKind::Force(_) | SignalKind::Output => {
             track.motion.contacts.iter().flat_map(|c| [Some(c.from), c.to]).flatten().collect()
         }
         _ => vec![],
@@ -257,10 +262,10 @@ fn curve(catalog: &Catalog<'_>, signal: &Signal<'_>, width: f64) -> Curve {
         leg.push((t, value));
     }
     cut(&mut leg);
-    Curve { label: signal.label.clone(), legs, ends }
+    TimeCurve { label: signal.label.clone(), legs, ends }
 }
 
-fn draw_contacts(picture: &mut Picture, catalog: &Catalog<'_>, frame: &Frame, theme: Theme) {
+fn draw_contacts(picture: &mut Picture, catalog: &SignalCatalog<'_>, frame: &PlotFrame, theme: Theme) {
     let area = frame.area;
     for contact in &catalog.track.motion.contacts {
         let left = frame.pixel(contact.from, 0.0).0.clamp(area.left, area.right);
@@ -271,7 +276,7 @@ fn draw_contacts(picture: &mut Picture, catalog: &Catalog<'_>, frame: &Frame, th
     }
 }
 
-fn draw_impacts(picture: &mut Picture, catalog: &Catalog<'_>, frame: &Frame, theme: Theme) {
+fn draw_impacts(picture: &mut Picture, catalog: &SignalCatalog<'_>, frame: &PlotFrame, theme: Theme) {
     let area = frame.area;
     let mut columns: Vec<f64> = Vec::new();
     for jump in &catalog.track.jumps {

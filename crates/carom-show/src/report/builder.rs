@@ -1,6 +1,6 @@
 //! Writing a document about one model: the expressions of the model as formulas, text with mathematics in it.
 
-use super::document::{Block, Equation, Formula, Inline, Right, display_width, inlines};
+use super::document::{Block, Equation, Inline, Right, Typeset, display_width, inlines};
 use carom_expr::{Dag, Expr, Node, Printer, Rational, Style, Term};
 use carom_mech::Mechanics;
 use std::cell::RefCell;
@@ -31,32 +31,32 @@ const LETTERS: [(char, char, &str, &str); 9] = [
 ];
 
 /// A document in the making.
-pub struct Builder<'a> {
+pub struct ReportBuilder<'a> {
     /// What it is about.
     pub mechanics: &'a Mechanics,
     /// The model's expressions, and those the report adds.
     pub dag: Dag,
     /// How symbols that are not the model's own look.
-    named: Vec<(Expr, Formula)>,
+    named: Vec<(Expr, Typeset)>,
     blocks: Vec<Block>,
     equations: u32,
     /// How symbols are spelt in each style, worked out once.
     spelling: RefCell<Vec<(Style, Arc<[String]>)>>,
     /// Sums that were given a name because a term would not fit a line.
-    abbreviations: RefCell<Vec<(Expr, Formula)>>,
+    abbreviations: RefCell<Vec<(Expr, Typeset)>>,
     /// Letters of the theory that the model uses itself.
     scripted: Vec<char>,
     /// The letter of abbreviations: σ, unless the model has a `sigma` of its own.
     abbreviation: (&'static str, &'static str),
     /// The letter for gaps: φ, unless the model has a `phi` of its own.
-    pub gap: Formula,
+    pub gap: Typeset,
     /// The letter for impulses: λ, unless the model has a `lambda` of its own.
-    pub impulse: Formula,
+    pub impulse: Typeset,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> ReportBuilder<'a> {
     /// An empty document.
-    pub fn new(mechanics: &'a Mechanics) -> Builder<'a> {
+    pub fn new(mechanics: &'a Mechanics) -> ReportBuilder<'a> {
         let dag = mechanics.model.dag.clone();
         let has = |name: &str| {
             let model = &mechanics.model;
@@ -75,7 +75,7 @@ impl<'a> Builder<'a> {
             .chain(mechanics.model.coordinates.iter().map(|c| &c.name))
             .any(|name| name.starts_with("sigma") || name.starts_with('σ'));
         let abbreviation = if sigma { ("s", "s") } else { ("σ", r"\sigma") };
-        Builder {
+        ReportBuilder {
             scripted,
             abbreviation,
             mechanics,
@@ -85,8 +85,8 @@ impl<'a> Builder<'a> {
             equations: 0,
             spelling: RefCell::default(),
             abbreviations: RefCell::default(),
-            gap: Formula::new(gap.0, gap.1),
-            impulse: Formula::new(impulse.0, impulse.1),
+            gap: Typeset::new(gap.0, gap.1),
+            impulse: Typeset::new(impulse.0, impulse.1),
         }
     }
 
@@ -119,19 +119,19 @@ impl<'a> Builder<'a> {
     }
 
     /// An expression.
-    pub fn formula(&self, e: Expr) -> Formula {
+    pub fn formula(&self, e: Expr) -> Typeset {
         let unicode = self.printer(Style::Unicode).print(e);
         let (latex, width) = self.printer(Style::Latex).measured(e);
-        Formula { unicode, latex, width }
+        Typeset { unicode, latex, width }
     }
 
     /// An expression as a factor: sums in parentheses.
-    pub fn factor(&self, e: Expr) -> Formula {
-        Formula::new(self.printer(Style::Unicode).factor(e), self.printer(Style::Latex).factor(e))
+    pub fn factor(&self, e: Expr) -> Typeset {
+        Typeset::new(self.printer(Style::Unicode).factor(e), self.printer(Style::Latex).factor(e))
     }
 
     /// A new symbol that looks like `formula`.
-    pub fn symbol(&mut self, formula: &Formula) -> Expr {
+    pub fn symbol(&mut self, formula: &Typeset) -> Expr {
         if let Some((e, _)) = self.named.iter().find(|(_, f)| f == formula) {
             return *e;
         }
@@ -151,25 +151,25 @@ impl<'a> Builder<'a> {
     }
 
     /// `Σ coefficient·symbol` with the symbol last (`R cos φ dφ`) or first (`λ R cos φ`); 0 when there is none.
-    pub fn combination(&mut self, parts: &[(Expr, Formula)], symbol_first: bool) -> Formula {
-        let mut out = Formula::default();
+    pub fn combination(&mut self, parts: &[(Expr, Typeset)], symbol_first: bool) -> Typeset {
+        let mut out = Typeset::default();
         for (negative, term) in self.summands(parts, symbol_first) {
             let sign = match (out.latex.is_empty(), negative) {
-                (true, false) => Formula::default(),
-                (true, true) => Formula::new("−", "-"),
-                (false, false) => Formula::new(" + ", " + "),
-                (false, true) => Formula::new(" − ", " - "),
+                (true, false) => Typeset::default(),
+                (true, true) => Typeset::new("−", "-"),
+                (false, false) => Typeset::new(" + ", " + "),
+                (false, true) => Typeset::new(" − ", " - "),
             };
             out = out.then(&sign).then(&term);
         }
-        if out.latex.is_empty() { Formula::new("0", "0") } else { out }
+        if out.latex.is_empty() { Typeset::new("0", "0") } else { out }
     }
 
     /// The same as the right side of an equation that may be broken between terms.
-    pub fn breakable(&mut self, parts: &[(Expr, Formula)]) -> Right {
+    pub fn breakable(&mut self, parts: &[(Expr, Typeset)]) -> Right {
         let summands = self.summands(parts, false);
         if summands.is_empty() {
-            return Right::Whole(Formula::new("0", "0"));
+            return Right::Whole(Typeset::new("0", "0"));
         }
         let term = |text: &String, negative: &bool, width: usize| Term {
             negative: *negative,
@@ -183,7 +183,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The summands that are not zero, and whether each is subtracted.
-    fn summands(&mut self, parts: &[(Expr, Formula)], symbol_first: bool) -> Vec<(bool, Formula)> {
+    fn summands(&mut self, parts: &[(Expr, Typeset)], symbol_first: bool) -> Vec<(bool, Typeset)> {
         let mut out = Vec::new();
         for (coefficient, symbol) in parts {
             if self.is_zero(*coefficient) {
@@ -203,7 +203,7 @@ impl<'a> Builder<'a> {
                 } else {
                     self.formula(size)
                 };
-                let space = Formula::new("·", r" \, ");
+                let space = Typeset::new("·", r" \, ");
                 let (a, b) = if symbol_first { (symbol, &factor) } else { (&factor, symbol) };
                 a.then(&space).then(b)
             };
@@ -213,14 +213,14 @@ impl<'a> Builder<'a> {
     }
 
     /// A name of the model: `theta1'`.
-    pub fn name(&self, name: &str) -> Formula {
+    pub fn name(&self, name: &str) -> Typeset {
         let unicode = self.printer(Style::Unicode).symbol(name);
         let latex = self.printer(Style::Latex).symbol(name);
-        Formula::new(unicode, latex)
+        Typeset::new(unicode, latex)
     }
 
     /// The rate of a symbol: dots over it.
-    pub fn rate(&self, symbol: Expr) -> Formula {
+    pub fn rate(&self, symbol: Expr) -> Typeset {
         match self.dag.as_symbol(symbol) {
             Some(s) => self.name(&format!("{}'", self.dag.symbol_name(s))),
             None => self.formula(symbol),
@@ -228,23 +228,23 @@ impl<'a> Builder<'a> {
     }
 
     /// `base` with a subscript.
-    pub fn sub(&self, base: &str, latex_base: &str, index: &Formula) -> Formula {
+    pub fn sub(&self, base: &str, latex_base: &str, index: &Typeset) -> Typeset {
         let base = self.pair(&format!("{base}|{latex_base}"));
         let unicode = format!("{}_{}", base.unicode, index.unicode);
         let latex = format!("{}_{{{}}}", base.latex, index.latex);
         let width = index.width + 1;
-        Formula { unicode, latex, width }
+        Typeset { unicode, latex, width }
     }
 
     /// A label of a row or wall as it looks in a subscript.
-    pub fn label(&self, name: &str) -> Formula {
-        Formula::new(name, format!(r"\text{{{}}}", escape_text(name)))
+    pub fn label(&self, name: &str) -> Typeset {
+        Typeset::new(name, format!(r"\text{{{}}}", escape_text(name)))
     }
 
     /// `symbol` before (`-`) or after (`+`) the impact.
-    pub fn marked(&self, symbol: &Formula, after: bool) -> Formula {
+    pub fn marked(&self, symbol: &Typeset, after: bool) -> Typeset {
         let (unicode, latex) = if after { ("⁺", "+") } else { ("⁻", "-") };
-        Formula {
+        Typeset {
             unicode: format!("{}{unicode}", symbol.unicode),
             latex: if symbol.latex.contains('^') {
                 format!("{{{}}}^{{{latex}}}", symbol.latex)
@@ -275,7 +275,7 @@ impl<'a> Builder<'a> {
         self.blocks.push(Block::List(points));
     }
 
-    /// A table; cells as in [`Builder::say`].
+    /// A table; cells as in [`ReportBuilder::say`].
     pub fn table(&mut self, head: &[&str], rows: Vec<Vec<Vec<Inline>>>) {
         let head = head.iter().map(|h| inlines(&self.letters(h))).collect();
         self.blocks.push(Block::Table(head, rows));
@@ -306,14 +306,14 @@ impl<'a> Builder<'a> {
     }
 
     /// A formula written as `unicode|latex`, letters put in.
-    pub fn pair(&self, text: &str) -> Formula {
+    pub fn pair(&self, text: &str) -> Typeset {
         let (unicode, latex) = text.split_once('|').unwrap_or((text, text));
         let put = |s: &str, latex: bool, gap: &str, impulse: &str| {
             let mut out = String::new();
             s.chars().for_each(|c| self.letter(c, latex, &mut out));
             out.replace('@', gap).replace('#', impulse)
         };
-        Formula::new(
+        Typeset::new(
             put(unicode.trim(), false, &self.gap.unicode, &self.impulse.unicode),
             put(latex.trim(), true, &self.gap.latex, &self.impulse.latex),
         )
@@ -329,15 +329,15 @@ impl<'a> Builder<'a> {
     }
 
     /// Letters of the theory that the model uses itself, and how they are written instead.
-    pub fn scripted(&self) -> Vec<(String, Formula)> {
+    pub fn scripted(&self) -> Vec<(String, Typeset)> {
         let used = LETTERS.iter().filter(|l| self.scripted.contains(&l.1));
-        used.map(|l| (l.1.to_string(), Formula::new(l.2, l.3))).collect()
+        used.map(|l| (l.1.to_string(), Typeset::new(l.2, l.3))).collect()
     }
 
     /// A displayed formula of the theory, numbered.
     pub fn law(&mut self, text: &str) -> u32 {
         self.equations += 1;
-        let equation = whole(Formula::default(), "", self.pair(text));
+        let equation = whole(Typeset::default(), "", self.pair(text));
         self.blocks.push(Block::Equations(vec![equation], Some(self.equations)));
         self.equations
     }
@@ -357,7 +357,7 @@ impl<'a> Builder<'a> {
         let (mut parts, mut shown): (Vec<Equation>, Vec<Equation>) =
             equations.into_iter().partition(|e| known.iter().any(|(_, name)| *name == e.left));
         drop(known);
-        let mut seen: Vec<Formula> = Vec::new();
+        let mut seen: Vec<Typeset> = Vec::new();
         parts.retain(|e| {
             let new = !seen.contains(&e.left);
             seen.push(e.left.clone());
@@ -368,35 +368,35 @@ impl<'a> Builder<'a> {
     }
 
     /// `left = e`, broken between terms when long, with names for repeated parts when very long.
-    pub fn equals(&mut self, left: Formula, e: Expr) {
+    pub fn equals(&mut self, left: Typeset, e: Expr) {
         let equations = self.equation(left, "=", e);
         self.equations(equations);
     }
 
     /// `left relation e`, followed by what abbreviates it.
-    pub fn equation(&self, left: Formula, relation: &str, e: Expr) -> Vec<Equation> {
-        let relation = Formula::pair(relation);
+    pub fn equation(&self, left: Typeset, relation: &str, e: Expr) -> Vec<Equation> {
+        let relation = Typeset::pair(relation);
         let latex = self.printer(Style::Latex).terms(e);
         let width: usize = latex.iter().map(|t| t.width + 3).sum();
         if width > WIDEST || latex.iter().any(|t| t.text.contains("too long to print")) {
             return self.shared(left, relation, e);
         }
-        let mut used: Vec<(Expr, Formula)> = Vec::new();
+        let mut used: Vec<(Expr, Typeset)> = Vec::new();
         let mut out = vec![self.fitted(left, relation, e, &mut used)];
         // The abbreviations themselves, and those they need.
         let mut next = 0;
         while next < used.len() {
             let (sum, name) = used[next].clone();
             next += 1;
-            let mut inner: Vec<(Expr, Formula)> = Vec::new();
-            out.push(self.fitted(name, Formula::pair("="), sum, &mut inner));
+            let mut inner: Vec<(Expr, Typeset)> = Vec::new();
+            out.push(self.fitted(name, Typeset::pair("="), sum, &mut inner));
             used.extend(inner.into_iter().filter(|i| !used.contains(i)).collect::<Vec<_>>());
         }
         out
     }
 
     /// One equation whose terms fit a line, with the names it needs for that.
-    fn fitted(&self, left: Formula, relation: Formula, e: Expr, used: &mut Vec<(Expr, Formula)>) -> Equation {
+    fn fitted(&self, left: Typeset, relation: Typeset, e: Expr, used: &mut Vec<(Expr, Typeset)>) -> Equation {
         loop {
             let (mut tex, mut plain) = (self.printer(Style::Latex), self.printer(Style::Unicode));
             for (sum, name) in used.iter() {
@@ -421,7 +421,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The widest sum inside `e` that a name would shorten.
-    fn candidate(&self, e: Expr, used: &[(Expr, Formula)], printer: &Printer<'_>) -> Option<Expr> {
+    fn candidate(&self, e: Expr, used: &[(Expr, Typeset)], printer: &Printer<'_>) -> Option<Expr> {
         let mut best: Option<(usize, Expr)> = None;
         let mut stack = vec![e];
         let mut seen = HashSet::new();
@@ -443,7 +443,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The name of an abbreviated sum: the same wherever it is needed.
-    fn abbreviation(&self, sum: Expr) -> Formula {
+    fn abbreviation(&self, sum: Expr) -> Typeset {
         let mut known = self.abbreviations.borrow_mut();
         if let Some((_, name)) = known.iter().find(|(e, _)| *e == sum) {
             return name.clone();
@@ -456,18 +456,18 @@ impl<'a> Builder<'a> {
             .filter_map(|d| char::from_u32(0x2080 + d))
             .collect();
         let (plain, tex) = self.abbreviation;
-        let name = Formula::new(format!("{plain}{unicode}"), format!("{tex}_{{{number}}}"));
+        let name = Typeset::new(format!("{plain}{unicode}"), format!("{tex}_{{{number}}}"));
         known.push((sum, name.clone()));
         name
     }
 
     /// A very long expression, with names for everything that occurs twice.
-    fn shared(&self, left: Formula, relation: Formula, e: Expr) -> Vec<Equation> {
+    fn shared(&self, left: Typeset, relation: Typeset, e: Expr) -> Vec<Equation> {
         let (printer, latex_parts) = self.dag.share(&[e], Style::Latex, "s", usize::MAX);
         let (unicode_printer, unicode_parts) = self.dag.share(&[e], Style::Unicode, "s", usize::MAX);
         let parts =
             latex_parts.into_iter().zip(unicode_parts).map(|((name, text), (unicode_name, unicode_text))| {
-                whole(Formula::new(unicode_name, name), "=", Formula::new(unicode_text, text))
+                whole(Typeset::new(unicode_name, name), "=", Typeset::new(unicode_text, text))
             });
         let (unicode, latex) = (unicode_printer.terms(e), printer.terms(e));
         let first = Equation { left, relation, right: Right::Terms { unicode, latex }, sympy: None };
@@ -476,8 +476,8 @@ impl<'a> Builder<'a> {
 }
 
 /// An equation whose right side is in one piece.
-pub fn whole(left: Formula, relation: &str, right: Formula) -> Equation {
-    Equation { left, relation: Formula::pair(relation), right: Right::Whole(right), sympy: None }
+pub fn whole(left: Typeset, relation: &str, right: Typeset) -> Equation {
+    Equation { left, relation: Typeset::pair(relation), right: Right::Whole(right), sympy: None }
 }
 
 /// A label of the user's as code in running text.

@@ -8,7 +8,7 @@ use carom_expr::{Code, Expr, Language, Printer, Style};
 use carom_mech::{Dynamics, Mechanics};
 
 /// A quantity: its name, what it is, and its entries; rows of a matrix follow each other.
-struct Quantity {
+struct CodeQuantity {
     name: &'static str,
     what: String,
     entries: Vec<Expr>,
@@ -17,20 +17,20 @@ struct Quantity {
     scalar: bool,
 }
 
-fn vector(name: &'static str, what: &str, entries: Vec<Expr>) -> Quantity {
-    Quantity { name, what: what.to_string(), entries, columns: None, scalar: false }
+fn vector(name: &'static str, what: &str, entries: Vec<Expr>) -> CodeQuantity {
+    CodeQuantity { name, what: what.to_string(), entries, columns: None, scalar: false }
 }
 
-fn matrix(name: &'static str, what: &str, rows: &[Vec<Expr>], columns: usize) -> Quantity {
+fn matrix(name: &'static str, what: &str, rows: &[Vec<Expr>], columns: usize) -> CodeQuantity {
     let entries = rows.iter().flatten().copied().collect();
-    Quantity { name, what: what.to_string(), entries, columns: Some(columns), scalar: false }
+    CodeQuantity { name, what: what.to_string(), entries, columns: Some(columns), scalar: false }
 }
 
-fn scalar(name: &'static str, what: &str, e: Expr) -> Quantity {
-    Quantity { name, what: what.to_string(), entries: vec![e], columns: None, scalar: true }
+fn scalar(name: &'static str, what: &str, e: Expr) -> CodeQuantity {
+    CodeQuantity { name, what: what.to_string(), entries: vec![e], columns: None, scalar: true }
 }
 
-fn quantities(mechanics: &Mechanics) -> Vec<Quantity> {
+fn quantities(mechanics: &Mechanics) -> Vec<CodeQuantity> {
     let n = mechanics.free.len();
     let mut all = Vec::new();
     match &mechanics.dynamics {
@@ -96,7 +96,7 @@ fn quantities(mechanics: &Mechanics) -> Vec<Quantity> {
     all
 }
 
-fn lagrangian(all: &mut Vec<Quantity>, mechanics: &Mechanics, l: &carom_mech::LagrangianDynamics) {
+fn lagrangian(all: &mut Vec<CodeQuantity>, mechanics: &Mechanics, l: &carom_mech::LagrangianDynamics) {
     let n = mechanics.free.len();
     all.push(scalar("lagrangian", "L(q, v, t)", l.lagrangian));
     all.push(vector("momenta", "∂L/∂v", mechanics.free.iter().map(|&i| mechanics.momenta[i]).collect()));
@@ -109,7 +109,7 @@ fn lagrangian(all: &mut Vec<Quantity>, mechanics: &Mechanics, l: &carom_mech::La
 /// What a reader of the code would look for in vain, and why.
 fn left_out(mechanics: &Mechanics) -> Vec<String> {
     let forms = &mechanics.forms;
-    let accelerations = forms.why(carom_mech::Form::Accelerations);
+    let accelerations = forms.why(carom_mech::ClosedForm::Accelerations);
     accelerations.map(|r| one_line(&format!("accelerations are left out: {r}"))).into_iter().collect()
 }
 
@@ -258,7 +258,7 @@ pub fn c(mechanics: &Mechanics) -> String {
     out.push_str(&format!(
         "\n/* The values in the model file. */\nconst carom_parameters carom_default = {{ {values} }};\n"
     ));
-    let codes: Vec<(Quantity, Code)> = quantities(mechanics)
+    let codes: Vec<(CodeQuantity, Code)> = quantities(mechanics)
         .into_iter()
         .map(|q| {
             let code = model.dag.code(&q.entries, Language::C, "s");

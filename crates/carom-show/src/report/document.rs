@@ -6,7 +6,7 @@ use carom_expr::Term;
 
 /// A piece of mathematics in both of its forms.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Formula {
+pub struct Typeset {
     /// For a terminal.
     pub unicode: String,
     /// For LaTeX, and for pages.
@@ -15,17 +15,17 @@ pub struct Formula {
     pub width: usize,
 }
 
-impl Formula {
+impl Typeset {
     /// A formula known in both forms.
-    pub fn new(unicode: impl Into<String>, latex: impl Into<String>) -> Formula {
+    pub fn new(unicode: impl Into<String>, latex: impl Into<String>) -> Typeset {
         let (unicode, latex) = (unicode.into(), latex.into());
         let width = display_width(&unicode);
-        Formula { unicode, latex, width }
+        Typeset { unicode, latex, width }
     }
 
     /// `self` followed by `next`.
-    pub fn then(&self, next: &Formula) -> Formula {
-        Formula {
+    pub fn then(&self, next: &Typeset) -> Typeset {
+        Typeset {
             unicode: format!("{}{}", self.unicode, next.unicode),
             latex: format!("{}{}", self.latex, next.latex),
             width: self.width + next.width,
@@ -33,10 +33,10 @@ impl Formula {
     }
 
     /// Reads `unicode|latex`; without a bar both forms are the same.
-    pub fn pair(text: &str) -> Formula {
+    pub fn pair(text: &str) -> Typeset {
         match text.split_once('|') {
-            Some((unicode, latex)) => Formula::new(unicode.trim(), latex.trim()),
-            None => Formula::new(text, text),
+            Some((unicode, latex)) => Typeset::new(unicode.trim(), latex.trim()),
+            None => Typeset::new(text, text),
         }
     }
 }
@@ -47,7 +47,7 @@ pub enum Inline {
     /// Words.
     Text(String),
     /// Mathematics.
-    Math(Formula),
+    Math(Typeset),
     /// A name as it stands in the model file.
     Code(String),
 }
@@ -56,7 +56,7 @@ pub enum Inline {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Right {
     /// In one piece.
-    Whole(Formula),
+    Whole(Typeset),
     /// A sum that may be broken between its terms.
     Terms {
         /// For a terminal.
@@ -65,16 +65,16 @@ pub enum Right {
         latex: Vec<Term>,
     },
     /// A matrix, row by row.
-    Matrix(Vec<Vec<Formula>>),
+    Matrix(Vec<Vec<Typeset>>),
 }
 
 /// `left relation right`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Equation {
     /// Before the relation; may be empty.
-    pub left: Formula,
+    pub left: Typeset,
     /// `=`, `≥`, `∈`; empty when there is only a right side.
-    pub relation: Formula,
+    pub relation: Typeset,
     /// After the relation.
     pub right: Right,
     /// The right side (with an empty relation: what is zero) as SymPy code, where it is an expression.
@@ -121,7 +121,7 @@ pub fn inlines(text: &str) -> Vec<Inline> {
         out.push(if open == '`' {
             Inline::Code(inner[..end].to_string())
         } else {
-            Inline::Math(Formula::pair(&inner[..end]))
+            Inline::Math(Typeset::pair(&inner[..end]))
         });
         rest = inner.get(end + close.len_utf8()..).unwrap_or("");
     }

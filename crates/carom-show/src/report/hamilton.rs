@@ -3,14 +3,14 @@
 //! The implicit form of a Hamiltonian model, ṗ + ∂H/∂q − Q ∈ Δ°, q̇ = ∂H/∂p ∈ Δ, comes from Hamilton's principle in phase
 //! space; at an impact its boundary terms are p·δq − H δτ: nothing there asks for a Lagrangian.
 
-use super::builder::{Builder, clean, whole};
-use super::document::Formula;
+use super::builder::{ReportBuilder, clean, whole};
+use super::document::Typeset;
 use super::smooth::{forces, matrix, multipliers};
 use carom_expr::Expr;
-use carom_mech::{Dynamics, Form, HamiltonianDynamics, RowMechanics};
+use carom_mech::{ClosedForm, Dynamics, HamiltonianDynamics, RowMechanics};
 
 /// H and the forces beside it.
-pub fn hamiltonian(pen: &mut Builder<'_>, h: &HamiltonianDynamics) {
+pub fn hamiltonian(pen: &mut ReportBuilder<'_>, h: &HamiltonianDynamics) {
     pen.heading(1, "Hamiltonian");
     pen.say("The model gives the Hamiltonian as a function of coordinates and momenta:");
     pen.equals(pen.pair("Ⓗ"), h.hamiltonian);
@@ -18,7 +18,7 @@ pub fn hamiltonian(pen: &mut Builder<'_>, h: &HamiltonianDynamics) {
 }
 
 /// From the action in phase space to Hamilton's equations.
-pub fn principle(pen: &mut Builder<'_>, h: &HamiltonianDynamics) {
+pub fn principle(pen: &mut ReportBuilder<'_>, h: &HamiltonianDynamics) {
     let mechanics = pen.mechanics;
     pen.heading(1, "From the action to the equations of motion");
     pen.say("The action of a path in phase space is");
@@ -53,7 +53,7 @@ pub fn principle(pen: &mut Builder<'_>, h: &HamiltonianDynamics) {
 }
 
 /// The Hamilton–d'Alembert form on (q, p), and the jumps that belong to it.
-pub fn implicit(pen: &mut Builder<'_>, h: &HamiltonianDynamics) {
+pub fn implicit(pen: &mut ReportBuilder<'_>, h: &HamiltonianDynamics) {
     let mechanics = pen.mechanics;
     pen.heading(1, "Implicit form");
     pen.say("On (‹q›, ‹p›), without asking that ‹q̇ = ∂Ⓗ/∂p|\\dot q = \\partial Ⓗ/\\partial p› can be solved for ‹p› (Hamilton’s principle in phase space with displacements ‹δq ∈ Δ|\\delta q\\in\\Delta›, which varies ‹q› and ‹p› independently):");
@@ -87,7 +87,7 @@ pub fn implicit(pen: &mut Builder<'_>, h: &HamiltonianDynamics) {
     }
     for row in &mechanics.rows {
         let flow = velocity_along(pen, row, &h.velocity);
-        list.push(whole(pen.formula(flow), "=", Formula::pair("0")));
+        list.push(whole(pen.formula(flow), "=", Typeset::pair("0")));
     }
     pen.equations(list);
     if mechanics.walls.is_empty() {
@@ -102,7 +102,7 @@ pub fn implicit(pen: &mut Builder<'_>, h: &HamiltonianDynamics) {
 }
 
 /// Σ A_k v_k + b.
-pub fn velocity_along(pen: &mut Builder<'_>, row: &RowMechanics, velocity: &[Expr]) -> Expr {
+pub fn velocity_along(pen: &mut ReportBuilder<'_>, row: &RowMechanics, velocity: &[Expr]) -> Expr {
     let mut parts: Vec<Expr> = row.normal.iter().zip(velocity).map(|(&a, &v)| pen.dag.mul(a, v)).collect();
     parts.push(row.drift);
     let sum = pen.dag.sum(&parts);
@@ -110,7 +110,7 @@ pub fn velocity_along(pen: &mut Builder<'_>, row: &RowMechanics, velocity: &[Exp
 }
 
 /// The Legendre transform, hyperregularity, and Hamilton's equations of a Lagrangian model (or the reverse).
-pub fn other_side(pen: &mut Builder<'_>) {
+pub fn other_side(pen: &mut ReportBuilder<'_>) {
     let mechanics = pen.mechanics;
     let forms = &mechanics.forms;
     let coordinates = &mechanics.model.coordinates;
@@ -172,9 +172,9 @@ pub fn other_side(pen: &mut Builder<'_>) {
     }
 }
 
-fn hyperregular(pen: &mut Builder<'_>, name: &str) {
+fn hyperregular(pen: &mut ReportBuilder<'_>, name: &str) {
     let Some(determinant) = pen.mechanics.forms.hyperregular else {
-        if let Some(reason) = pen.mechanics.forms.why(Form::Determinant) {
+        if let Some(reason) = pen.mechanics.forms.why(ClosedForm::Determinant) {
             pen.left_out(&format!("‹{name}› is"), reason);
         }
         return;

@@ -60,6 +60,11 @@ pub fn render(document: &Document) -> String {
     )
 }
 
+/// The font that formulas are set in, whole: OpenType, with what reports can need.
+pub fn math_font() -> &'static [u8] {
+    FONT
+}
+
 /// A web font with these characters. Without it, the browser's own font for mathematics is used.
 pub fn font(characters: &BTreeSet<char>) -> String {
     let Some(tables) = font::subset(FONT, characters) else { return String::new() };

@@ -1,15 +1,15 @@
 //! Impacts: from the action, split at the impact time, to the law, and its solution for each wall of the model.
 
-use super::builder::{Builder, quoted, whole};
-use super::document::{Formula, Inline, inlines};
+use super::builder::{ReportBuilder, quoted, whole};
+use super::document::{Inline, Typeset, inlines};
 use super::hamilton::velocity_along;
 use super::rows::{one_form, one_form_equation};
 use super::smooth::multipliers;
 use carom_expr::Expr;
-use carom_mech::{Dynamics, Form, HamiltonianDynamics, WallMechanics};
+use carom_mech::{ClosedForm, Dynamics, HamiltonianDynamics, WallMechanics};
 
 /// The law, and every wall.
-pub fn walls(pen: &mut Builder<'_>) {
+pub fn walls(pen: &mut ReportBuilder<'_>) {
     let mechanics = pen.mechanics;
     if mechanics.walls.is_empty() {
         return;
@@ -36,7 +36,7 @@ pub fn walls(pen: &mut Builder<'_>) {
 const MANY: usize = 6;
 
 /// Does the law of a wall read like that of the first, but for its gap and normal?
-fn alike(pen: &Builder<'_>, k: usize) -> bool {
+fn alike(pen: &ReportBuilder<'_>, k: usize) -> bool {
     let mechanics = pen.mechanics;
     let (first, wall) = (&mechanics.walls[0], &mechanics.walls[k]);
     let solved = |k: usize| mechanics.forms.impacts.get(k).is_some_and(Option::is_some);
@@ -45,7 +45,7 @@ fn alike(pen: &Builder<'_>, k: usize) -> bool {
 }
 
 /// The walls whose law is that of the first.
-fn others(pen: &mut Builder<'_>) {
+fn others(pen: &mut ReportBuilder<'_>) {
     let mechanics = pen.mechanics;
     let same: Vec<usize> = (1..mechanics.walls.len()).filter(|&k| alike(pen, k)).collect();
     if same.is_empty() {
@@ -58,7 +58,7 @@ fn others(pen: &mut Builder<'_>) {
         let wall = &mechanics.walls[k];
         pen.heading(3, &format!("Wall {}", quoted(&wall.name)));
         let mut list = pen.equation(pen.gap.clone(), "=", wall.gap);
-        list.push(one_form_equation(pen, Formula::pair(r"n dq|n\,dq"), &wall.normal));
+        list.push(one_form_equation(pen, Typeset::pair(r"n dq|n\,dq"), &wall.normal));
         if !pen.is_zero(wall.gap_t) {
             list.extend(pen.equation(pen.pair("@_t|@_t"), "=", wall.gap_t));
         }
@@ -66,11 +66,11 @@ fn others(pen: &mut Builder<'_>) {
     }
 }
 
-fn has_rows(pen: &Builder<'_>) -> bool {
+fn has_rows(pen: &ReportBuilder<'_>) -> bool {
     !pen.mechanics.rows.is_empty()
 }
 
-fn law(pen: &mut Builder<'_>) {
+fn law(pen: &mut ReportBuilder<'_>) {
     let hamiltonian = matches!(pen.mechanics.dynamics, Dynamics::Hamiltonian(_));
     pen.heading(1, "Impacts: from the action to the law");
     if pen.gap.unicode != "φ" {
@@ -129,7 +129,7 @@ fn law(pen: &mut Builder<'_>) {
     pen.say("‹# = 0|# = 0› always solves the first two: the path that goes on through the wall. It is rejected; a wall can only push, so ‹# > 0|# > 0›. ‹#|#› is the impulse of the wall; it multiplies ‹∂@/∂q|\\partial @/\\partial q›, and is the physical impulse when the gap is a distance.");
 }
 
-fn solution(pen: &mut Builder<'_>) {
+fn solution(pen: &mut ReportBuilder<'_>) {
     let mechanics = pen.mechanics;
     if let Dynamics::Degenerate(_) = mechanics.dynamics {
         pen.say("The Lagrangian is degenerate. If some ‹z› has ‹Ⓦ z = 0|Ⓦ z = 0›, ‹Ⓐ z = 0|Ⓐ z = 0› and ‹n·z ≠ 0|n\\cdot z \\ne 0›, then ‹z·[p] = # n·z = 0|z\\cdot[p] = #\\,n\\cdot z = 0› allows no impulse: the wall can only hold the motion by a finite force, or not at all. Otherwise the law applies, and dependent velocities follow from the hidden constraints.");
@@ -168,21 +168,21 @@ fn solution(pen: &mut Builder<'_>) {
 }
 
 /// A cell of mathematics.
-fn math(formula: Formula) -> Vec<Inline> {
+fn math(formula: Typeset) -> Vec<Inline> {
     vec![Inline::Math(formula)]
 }
 
-fn equal(left: &Formula, right: &Formula) -> Formula {
-    left.then(&Formula::pair(" = ")).then(right)
+fn equal(left: &Typeset, right: &Typeset) -> Typeset {
+    left.then(&Typeset::pair(" = ")).then(right)
 }
 
-fn wall(pen: &mut Builder<'_>, k: usize, wall: &WallMechanics) {
+fn wall(pen: &mut ReportBuilder<'_>, k: usize, wall: &WallMechanics) {
     pen.heading(2, &format!("Wall {}", quoted(&wall.name)));
     let gap = pen.gap.clone();
     let moving = !pen.is_zero(wall.gap_t);
     let mut list = pen.equation(gap.clone(), "=", wall.gap);
     let normal = one_form(pen, &wall.normal);
-    list.push(one_form_equation(pen, Formula::pair(r"n dq|n\,dq"), &wall.normal));
+    list.push(one_form_equation(pen, Typeset::pair(r"n dq|n\,dq"), &wall.normal));
     if moving {
         list.extend(pen.equation(pen.pair("@_t|@_t"), "=", wall.gap_t));
     }
@@ -197,25 +197,25 @@ fn wall(pen: &mut Builder<'_>, k: usize, wall: &WallMechanics) {
 }
 
 /// The law line by line, as a table to compare with a paper.
-fn conditions(pen: &mut Builder<'_>, wall: &WallMechanics, normal: &Formula) {
+fn conditions(pen: &mut ReportBuilder<'_>, wall: &WallMechanics, normal: &Typeset) {
     let mechanics = pen.mechanics;
     let multipliers = multipliers(pen);
     let impulse = pen.impulse.clone();
-    let labels: Vec<Formula> = multipliers.iter().map(|&mu| pen.formula(mu)).collect();
+    let labels: Vec<Typeset> = multipliers.iter().map(|&mu| pen.formula(mu)).collect();
     let mut rows: Vec<Vec<Vec<Inline>>> = Vec::new();
-    let annihilator = Formula::new("(T∂Q)° = span { ", r"(T\partial Q)^{\circ} = \operatorname{span}\,\{");
-    let close = Formula::new(" }", r"\}");
+    let annihilator = Typeset::new("(T∂Q)° = span { ", r"(T\partial Q)^{\circ} = \operatorname{span}\,\{");
+    let close = Typeset::new(" }", r"\}");
     rows.push(vec![inlines("wall"), math(annihilator.then(normal).then(&close))]);
     if has_rows(pen) {
-        let mut forms = Formula::default();
+        let mut forms = Typeset::default();
         for (i, row) in mechanics.rows.iter().enumerate() {
             if i > 0 {
-                forms = forms.then(&Formula::new(", ", r",\; "));
+                forms = forms.then(&Typeset::new(", ", r",\; "));
             }
             let form = one_form(pen, &row.normal);
             forms = forms.then(&form);
         }
-        let annihilator = Formula::new("Δ° = span { ", r"\Delta^{\circ} = \operatorname{span}\,\{");
+        let annihilator = Typeset::new("Δ° = span { ", r"\Delta^{\circ} = \operatorname{span}\,\{");
         rows.push(vec![inlines("rows"), math(annihilator.then(&forms).then(&close))]);
     }
     let space = if has_rows(pen) {
@@ -225,7 +225,7 @@ fn conditions(pen: &mut Builder<'_>, wall: &WallMechanics, normal: &Formula) {
     };
     for (slot, &i) in mechanics.free.iter().enumerate() {
         let p = pen.formula(mechanics.model.coordinates[i].momentum);
-        let left = pen.marked(&p, true).then(&Formula::new(" − ", " - ")).then(&pen.marked(&p, false));
+        let left = pen.marked(&p, true).then(&Typeset::new(" − ", " - ")).then(&pen.marked(&p, false));
         let mut parts = vec![(wall.normal[slot], impulse.clone())];
         parts.extend(mechanics.rows.iter().zip(&labels).map(|(row, mu)| (row.normal[slot], mu.clone())));
         let right = pen.combination(&parts, true);
@@ -254,10 +254,10 @@ fn conditions(pen: &mut Builder<'_>, wall: &WallMechanics, normal: &Formula) {
                 ""
             };
             let name = pen.letters(name);
-            rows.push(vec![inlines(&name), math(equal(&pen.formula(flow), &Formula::pair("0")))]);
+            rows.push(vec![inlines(&name), math(equal(&pen.formula(flow), &Typeset::pair("0")))]);
             continue;
         }
-        let parts: Vec<(Expr, Formula)> = mechanics
+        let parts: Vec<(Expr, Typeset)> = mechanics
             .free
             .iter()
             .zip(&row.normal)
@@ -268,19 +268,19 @@ fn conditions(pen: &mut Builder<'_>, wall: &WallMechanics, normal: &Formula) {
             .collect();
         let mut left = pen.combination(&parts, false);
         if !pen.is_zero(row.drift) {
-            left = left.then(&Formula::pair(" + ")).then(&pen.factor(row.drift));
+            left = left.then(&Typeset::pair(" + ")).then(&pen.factor(row.drift));
         }
         let name = if r == 0 { "‹v⁺ ∈ Δ|v^{+} \\in \\Delta›" } else { "" };
-        rows.push(vec![inlines(name), math(equal(&left, &Formula::pair("0")))]);
+        rows.push(vec![inlines(name), math(equal(&left, &Typeset::pair("0")))]);
     }
-    let sign = impulse.then(&Formula::pair(" > 0"));
+    let sign = impulse.then(&Typeset::pair(" > 0"));
     rows.push(vec![inlines("a wall only pushes"), math(sign)]);
     pen.say("The law for this wall, line by line:");
     pen.table(&["condition", "for this model"], rows);
 }
 
 /// ∂H/∂p at the momenta after the impact.
-fn velocity_after(pen: &mut Builder<'_>, h: &HamiltonianDynamics) -> Vec<Expr> {
+fn velocity_after(pen: &mut ReportBuilder<'_>, h: &HamiltonianDynamics) -> Vec<Expr> {
     let mut marked = Vec::new();
     for coordinate in &pen.mechanics.model.coordinates {
         let p = pen.formula(coordinate.momentum);
@@ -291,12 +291,12 @@ fn velocity_after(pen: &mut Builder<'_>, h: &HamiltonianDynamics) -> Vec<Expr> {
 }
 
 /// The closed form of the law.
-fn closed(pen: &mut Builder<'_>, k: usize, wall: &WallMechanics) {
+fn closed(pen: &mut ReportBuilder<'_>, k: usize, wall: &WallMechanics) {
     let mechanics = pen.mechanics;
     let Some(form) = mechanics.forms.impacts.get(k).and_then(Option::as_ref) else {
         if mechanics.quadratic && !matches!(mechanics.dynamics, Dynamics::Degenerate(_)) {
             pen.say("Solved for ‹#|#› and ‹v⁺|v^{+}›, this has no short form; it is a linear system, solved at each impact.");
-            if let Some(reason) = mechanics.forms.why(Form::Impact(k)) {
+            if let Some(reason) = mechanics.forms.why(ClosedForm::Impact(k)) {
                 pen.left_out("The solution is", reason);
             }
         }
@@ -316,10 +316,10 @@ fn closed(pen: &mut Builder<'_>, k: usize, wall: &WallMechanics) {
             list.extend(pen.equation(pen.sub("(S n)", "(S n)", &name), "=", form.direction[slot]));
         }
         let factor = if pen.dag.is_one(wall.restitution) {
-            Formula::pair("2")
+            Typeset::pair("2")
         } else {
             let e = pen.factor(wall.restitution);
-            Formula::new(format!("(1 + {})", e.unicode), format!("(1 + {})", e.latex))
+            Typeset::new(format!("(1 + {})", e.unicode), format!("(1 + {})", e.latex))
         };
         let right = pen.pair(&format!(
             r"−{} @̇/(n·S n)|-\frac{{{}\,\dot{{@}}}}{{n\cdot S n}}",
@@ -349,8 +349,8 @@ fn closed(pen: &mut Builder<'_>, k: usize, wall: &WallMechanics) {
             list.extend(pen.equation(left, "=", form.velocity_after[slot]));
         } else {
             let name = pen.name(&mechanics.model.coordinates[i].name);
-            let step = pen.impulse.then(&Formula::new("·", r"\,")).then(&pen.sub("(S n)", "(S n)", &name));
-            list.push(whole(left, "=", v.then(&Formula::pair(" + ")).then(&step)));
+            let step = pen.impulse.then(&Typeset::new("·", r"\,")).then(&pen.sub("(S n)", "(S n)", &name));
+            list.push(whole(left, "=", v.then(&Typeset::pair(" + ")).then(&step)));
         }
     }
     pen.equations(list);
@@ -360,7 +360,7 @@ fn closed(pen: &mut Builder<'_>, k: usize, wall: &WallMechanics) {
 }
 
 /// The wall as guard and reset of a hybrid system.
-fn hybrid(pen: &mut Builder<'_>, wall: &WallMechanics) {
+fn hybrid(pen: &mut ReportBuilder<'_>, wall: &WallMechanics) {
     let mechanics = pen.mechanics;
     if matches!(mechanics.dynamics, Dynamics::Degenerate(_)) {
         return;
@@ -370,9 +370,9 @@ fn hybrid(pen: &mut Builder<'_>, wall: &WallMechanics) {
     pen.say("As a hybrid system: guard ‹{@ = 0, @̇ < 0}|\\{@ = 0,\\ \\dot{@} < 0\\}›, and the reset");
     if mechanics.quadratic && !matches!(mechanics.dynamics, Dynamics::Hamiltonian(_)) {
         let factor = if elastic {
-            Formula::pair("2")
+            Typeset::pair("2")
         } else {
-            Formula::new(format!("(1 + {})", restitution.unicode), format!("(1 + {})", restitution.latex))
+            Typeset::new(format!("(1 + {})", restitution.unicode), format!("(1 + {})", restitution.latex))
         };
         pen.law(&format!(
             r"v⁺ = v⁻ − {} v^⊥,   v^⊥ = @̇⁻/(n·S n) S n|v^{{+}} = v^{{-}} - {}\,v^{{\perp}},\qquad v^{{\perp}} = \frac{{\dot{{@}}^{{-}}}}{{n\cdot S n}}\,S n",

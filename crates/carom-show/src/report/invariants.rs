@@ -1,11 +1,11 @@
 //! What the model conserves, with the symmetry it comes from and what breaks it; the Routh function when asked for.
 
-use super::builder::{Builder, clean, whole};
-use super::document::Formula;
+use super::builder::{ReportBuilder, clean, whole};
+use super::document::Typeset;
 use carom_mech::invariants::{Breaker, Invariant};
 
 /// Symmetries and invariants.
-pub fn invariants(pen: &mut Builder<'_>) {
+pub fn invariants(pen: &mut ReportBuilder<'_>) {
     let found = carom_mech::invariants_in(pen.mechanics, pen.dag.clone());
     pen.dag = found.dag.clone();
     if found.list.is_empty() && found.broken.is_empty() {
@@ -34,7 +34,7 @@ pub fn invariants(pen: &mut Builder<'_>) {
 }
 
 /// J by the energy and the momenta, which the report has already said, and written out where that is short.
-fn quantity(pen: &mut Builder<'_>, invariant: &Invariant) {
+fn quantity(pen: &mut ReportBuilder<'_>, invariant: &Invariant) {
     const WIDEST: usize = 90;
     let mechanics = pen.mechanics;
     let zero = pen.dag.zero();
@@ -52,13 +52,13 @@ fn quantity(pen: &mut Builder<'_>, invariant: &Invariant) {
     let by_momenta = pen.dag.sum(&terms);
     let mut list = pen.equation(j, "=", by_momenta);
     if by_momenta != invariant.expr && pen.formula(invariant.expr).width <= WIDEST {
-        list.extend(pen.equation(Formula::default(), "=", invariant.expr));
+        list.extend(pen.equation(Typeset::default(), "=", invariant.expr));
     }
     pen.equations(list);
 }
 
 /// The Routh function, or why there is none.
-pub fn routh(pen: &mut Builder<'_>) {
+pub fn routh(pen: &mut ReportBuilder<'_>) {
     let found = carom_mech::invariants_in(pen.mechanics, pen.dag.clone());
     let mut dag = found.dag.clone();
     let made = carom_mech::routh(pen.mechanics, &found, &mut dag);

@@ -1,7 +1,7 @@
 //! A document as LaTeX: a file that compiles as it is, with amsmath and nothing unusual.
 
 use super::builder::escape_text;
-use super::document::{Block, Document, Equation, Formula, Inline, Right, lines_of};
+use super::document::{Block, Document, Equation, Inline, Right, Typeset, lines_of};
 
 /// Characters of mathematics that fit a line.
 const LINE: usize = 96;
@@ -96,7 +96,7 @@ pub fn display(equations: &[Equation], number: Option<u32>) -> String {
     }
 }
 
-fn matrix(rows: &[Vec<Formula>]) -> String {
+fn matrix(rows: &[Vec<Typeset>]) -> String {
     let rows: Vec<String> =
         rows.iter().map(|row| row.iter().map(|f| f.latex.as_str()).collect::<Vec<_>>().join(" & ")).collect();
     format!("\\begin{{pmatrix}} {} \\end{{pmatrix}}", rows.join(r" \\ "))

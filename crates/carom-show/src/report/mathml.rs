@@ -4,7 +4,7 @@
 //! or an operator on its outermost level, a line may end, as it may in TeX. What TeX says about space and size is said
 //! with the few attributes of MathML Core; everything else is left to its operator dictionary.
 
-use super::tex::{Class, Node, THIN, read};
+use super::tex::{AtomClass, MathBox, THIN, read};
 use std::collections::BTreeSet;
 
 /// Formulas with at most so many letters and signs stay in one piece: they fit a line of any screen.
@@ -23,53 +23,55 @@ pub fn whole(latex: &str) -> String {
 
 /// A matrix in brackets.
 pub fn matrix(rows: &[Vec<&str>]) -> String {
-    let rows = rows.iter().map(|row| row.iter().map(|cell| Node::Row(read(cell))).collect()).collect();
-    math(&[Node::Matrix(rows)])
+    let rows = rows.iter().map(|row| row.iter().map(|cell| MathBox::Row(read(cell))).collect()).collect();
+    math(&[MathBox::Matrix(rows)])
 }
 
 /// How many letters, numbers and signs it has.
-fn letters(node: &Node) -> usize {
+fn letters(node: &MathBox) -> usize {
     match node {
-        Node::Name { text, .. } | Node::Number(text) | Node::Text(text) => text.chars().count().min(4),
-        Node::Sign { .. } | Node::Unknown(_) => 1,
-        Node::Space(_) => 0,
-        Node::Row(nodes) => nodes.iter().map(letters).sum(),
-        Node::Fraction(above, below, _) => letters(above).max(letters(below)),
-        Node::Root(inner) => 1 + letters(inner),
-        Node::Accent(base, _) => letters(base),
-        Node::Scripts(base, sub, sup) => {
+        MathBox::Name { text, .. } | MathBox::Number(text) | MathBox::Text(text) => {
+            text.chars().count().min(4)
+        }
+        MathBox::Sign { .. } | MathBox::Unknown(_) => 1,
+        MathBox::Space(_) => 0,
+        MathBox::Row(nodes) => nodes.iter().map(letters).sum(),
+        MathBox::Fraction(above, below, _) => letters(above).max(letters(below)),
+        MathBox::Root(inner) => 1 + letters(inner),
+        MathBox::Accent(base, _) => letters(base),
+        MathBox::Scripts(base, sub, sup) => {
             letters(base) + sub.iter().chain(sup).map(|n| letters(n)).max().unwrap_or(0)
         }
-        Node::Fenced(_, nodes, _) => 2 + nodes.iter().map(letters).sum::<usize>(),
-        Node::Matrix(rows) => 2 + rows.iter().map(|r| r.iter().map(letters).sum()).max().unwrap_or(0),
+        MathBox::Fenced(_, nodes, _) => 2 + nodes.iter().map(letters).sum::<usize>(),
+        MathBox::Matrix(rows) => 2 + rows.iter().map(|r| r.iter().map(letters).sum()).max().unwrap_or(0),
     }
 }
 
-fn math(nodes: &[Node]) -> String {
+fn math(nodes: &[MathBox]) -> String {
     format!("<math>{}</math>", row_of(nodes))
 }
 
 /// `math` elements between which a line may end: outside of brackets, before relations and operators and after wide
 /// spaces.
-fn pieces(nodes: Vec<Node>) -> String {
-    let mut pieces: Vec<Vec<Node>> = vec![Vec::new()];
+fn pieces(nodes: Vec<MathBox>) -> String {
+    let mut pieces: Vec<Vec<MathBox>> = vec![Vec::new()];
     let mut depth = 0_usize;
     let mut after_space = false;
     for node in nodes {
         let class = node.class();
-        let times = matches!(node, Node::Sign { sign: '⋅', .. });
-        let operator = matches!(class, Some(Class::Relation | Class::Binary)) && !times;
+        let times = matches!(node, MathBox::Sign { sign: '⋅', .. });
+        let operator = matches!(class, Some(AtomClass::Relation | AtomClass::Binary)) && !times;
         if depth == 0 && (operator || after_space) {
             pieces.push(Vec::new());
         }
         // Braces hold lists, which are long.
-        let brace = matches!(node, Node::Sign { sign: '{' | '}', .. });
+        let brace = matches!(node, MathBox::Sign { sign: '{' | '}', .. });
         match class {
-            Some(Class::Open) if !brace => depth += 1,
-            Some(Class::Close) if !brace => depth = depth.saturating_sub(1),
+            Some(AtomClass::Open) if !brace => depth += 1,
+            Some(AtomClass::Close) if !brace => depth = depth.saturating_sub(1),
             _ => {}
         }
-        after_space = matches!(node, Node::Space(width) if width >= 1.0);
+        after_space = matches!(node, MathBox::Space(width) if width >= 1.0);
         pieces.last_mut().into_iter().for_each(|piece| piece.push(node.clone()));
     }
     let pieces: Vec<String> = pieces.iter().filter(|p| !p.is_empty()).map(|p| math(p)).collect();
@@ -77,18 +79,18 @@ fn pieces(nodes: Vec<Node>) -> String {
 }
 
 /// Boxes side by side, without an element around them.
-fn row_of(nodes: &[Node]) -> String {
+fn row_of(nodes: &[MathBox]) -> String {
     let mut out = String::new();
     for (i, node) in nodes.iter().enumerate() {
         write(
             &mut out,
             node,
             if i == 0 {
-                Place::First
+                RowPosition::First
             } else if i + 1 == nodes.len() {
-                Place::Last
+                RowPosition::Last
             } else {
-                Place::Inside
+                RowPosition::Inside
             },
         );
     }
@@ -97,49 +99,51 @@ fn row_of(nodes: &[Node]) -> String {
 
 /// Where in its row a sign stands: the first and the last are taken for signs before and after an operand.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum RowPosition {
     First,
     Inside,
     Last,
 }
 
 /// One element: a row of several gets one around it.
-fn element(node: &Node) -> String {
+fn element(node: &MathBox) -> String {
     match node {
-        Node::Row(nodes) if nodes.len() != 1 => format!("<mrow>{}</mrow>", row_of(nodes)),
+        MathBox::Row(nodes) if nodes.len() != 1 => format!("<mrow>{}</mrow>", row_of(nodes)),
         _ => row_of(std::slice::from_ref(node)),
     }
 }
 
-fn write(out: &mut String, node: &Node, place: Place) {
+fn write(out: &mut String, node: &MathBox, place: RowPosition) {
     match node {
-        Node::Name { text, upright, .. } => {
+        MathBox::Name { text, upright, .. } => {
             let variant = if *upright && !is_script(text) { " mathvariant=\"normal\"" } else { "" };
             out.push_str(&format!("<mi{variant}>{}</mi>", escape(text)));
         }
-        Node::Number(text) => out.push_str(&format!("<mn>{text}</mn>")),
-        Node::Sign { sign, class, size } => out.push_str(&operator(*sign, *class, *size, place)),
-        Node::Text(text) => out.push_str(&format!("<mtext>{}</mtext>", escape(&text.replace(' ', "\u{a0}")))),
+        MathBox::Number(text) => out.push_str(&format!("<mn>{text}</mn>")),
+        MathBox::Sign { sign, class, size } => out.push_str(&operator(*sign, *class, *size, place)),
+        MathBox::Text(text) => {
+            out.push_str(&format!("<mtext>{}</mtext>", escape(&text.replace(' ', "\u{a0}"))))
+        }
         // A thin space is what the style sheet makes of a space without a width: there are many.
-        Node::Space(width) if *width == THIN => out.push_str("<mspace/>"),
-        Node::Space(width) => out.push_str(&format!("<mspace width=\"{}em\"/>", short(*width))),
-        Node::Row(nodes) => match &nodes[..] {
+        MathBox::Space(width) if *width == THIN => out.push_str("<mspace/>"),
+        MathBox::Space(width) => out.push_str(&format!("<mspace width=\"{}em\"/>", short(*width))),
+        MathBox::Row(nodes) => match &nodes[..] {
             [only] => write(out, only, place),
             _ => out.push_str(&format!("<mrow>{}</mrow>", row_of(nodes))),
         },
-        Node::Fraction(above, below, small) => {
+        MathBox::Fraction(above, below, small) => {
             let style = if *small { " displaystyle=\"false\"" } else { "" };
             out.push_str(&format!("<mfrac{style}>{}{}</mfrac>", element(above), element(below)));
         }
-        Node::Root(inner) => out.push_str(&match &**inner {
-            Node::Row(nodes) => format!("<msqrt>{}</msqrt>", row_of(nodes)),
+        MathBox::Root(inner) => out.push_str(&match &**inner {
+            MathBox::Row(nodes) => format!("<msqrt>{}</msqrt>", row_of(nodes)),
             one => format!("<msqrt>{}</msqrt>", element(one)),
         }),
-        Node::Scripts(base, sub, sup) => scripts(out, base, sub.as_deref(), sup.as_deref()),
-        Node::Accent(base, mark) => {
+        MathBox::Scripts(base, sub, sup) => scripts(out, base, sub.as_deref(), sup.as_deref()),
+        MathBox::Accent(base, mark) => {
             out.push_str(&format!("<mover accent=\"true\">{}<mo>{mark}</mo></mover>", element(base)));
         }
-        Node::Fenced(open, nodes, close) => {
+        MathBox::Fenced(open, nodes, close) => {
             out.push_str(&format!(
                 "<mrow><mo{}>{}</mo>{}<mo{}>{}</mo></mrow>",
                 if *open == '|' { " form=\"prefix\"" } else { "" },
@@ -149,9 +153,9 @@ fn write(out: &mut String, node: &Node, place: Place) {
                 escape(close.encode_utf8(&mut [0; 4])),
             ));
         }
-        Node::Matrix(rows) => {
-            let cell = |node: &Node| match node {
-                Node::Row(nodes) => format!("<mtd>{}</mtd>", row_of(nodes)),
+        MathBox::Matrix(rows) => {
+            let cell = |node: &MathBox| match node {
+                MathBox::Row(nodes) => format!("<mtd>{}</mtd>", row_of(nodes)),
                 one => format!("<mtd>{}</mtd>", element(one)),
             };
             out.push_str("<mrow><mo>(</mo><mtable>");
@@ -160,15 +164,15 @@ fn write(out: &mut String, node: &Node, place: Place) {
             }
             out.push_str("</mtable><mo>)</mo></mrow>");
         }
-        Node::Unknown(text) => {
+        MathBox::Unknown(text) => {
             out.push_str(&format!("<merror><mtext>{}</mtext></merror>", escape(text)));
         }
     }
 }
 
-fn scripts(out: &mut String, base: &Node, sub: Option<&Node>, sup: Option<&Node>) {
+fn scripts(out: &mut String, base: &MathBox, sub: Option<&MathBox>, sup: Option<&MathBox>) {
     // Below a word such as `min` in a display, beside everything else.
-    let below = matches!(base, Node::Name { class: Class::Operator, .. }) && sup.is_none();
+    let below = matches!(base, MathBox::Name { class: AtomClass::Operator, .. }) && sup.is_none();
     let (tag, parts) = match (sub, sup) {
         (Some(sub), Some(sup)) => ("msubsup", vec![sub, sup]),
         (Some(sub), None) if below => ("munder", vec![sub]),
@@ -182,32 +186,34 @@ fn scripts(out: &mut String, base: &Node, sub: Option<&Node>, sup: Option<&Node>
 }
 
 /// The base of scripts. A mark over a letter does not lift its exponent, so it must not count for its height.
-fn script_base(base: &Node, raised: bool) -> String {
+fn script_base(base: &MathBox, raised: bool) -> String {
     match base {
-        Node::Accent(..) if raised => format!("<mpadded height=\".7em\">{}</mpadded>", element(base)),
+        MathBox::Accent(..) if raised => format!("<mpadded height=\".7em\">{}</mpadded>", element(base)),
         _ => element(base),
     }
 }
 
 /// A sign. The dictionary knows its space; what it cannot know is whether a minus sign at the start of a piece stands
 /// between operands, and that a bracket shall not grow.
-fn operator(sign: char, class: Class, size: Option<f64>, place: Place) -> String {
+fn operator(sign: char, class: AtomClass, size: Option<f64>, place: RowPosition) -> String {
     let mut attributes = String::new();
     match class {
-        Class::Binary | Class::Relation if place != Place::Inside => attributes.push_str(" form=\"infix\""),
-        Class::Ordinary if matches!(sign, '+' | '−' | '±' | '⋅') && place != Place::First => {
+        AtomClass::Binary | AtomClass::Relation if place != RowPosition::Inside => {
+            attributes.push_str(" form=\"infix\"")
+        }
+        AtomClass::Ordinary if matches!(sign, '+' | '−' | '±' | '⋅') && place != RowPosition::First => {
             attributes.push_str(" form=\"prefix\"")
         }
-        Class::Open if sign == '|' => attributes.push_str(" form=\"prefix\""),
-        Class::Close if sign == '|' => attributes.push_str(" form=\"postfix\""),
+        AtomClass::Open if sign == '|' => attributes.push_str(" form=\"prefix\""),
+        AtomClass::Close if sign == '|' => attributes.push_str(" form=\"postfix\""),
         // In TeX a slash is a letter, and ∫ has no space of its own.
-        Class::Ordinary if sign == '/' => attributes.push_str(" lspace=\"0\" rspace=\"0\""),
-        Class::Operator => attributes.push_str(" lspace=\"0\" rspace=\"0\""),
+        AtomClass::Ordinary if sign == '/' => attributes.push_str(" lspace=\"0\" rspace=\"0\""),
+        AtomClass::Operator => attributes.push_str(" lspace=\"0\" rspace=\"0\""),
         _ => {}
     }
     match (size, class) {
         (Some(size), _) => attributes.push_str(&format!(" minsize=\"{size}em\" maxsize=\"{size}em\"")),
-        (None, Class::Open | Class::Close) => attributes.push_str(" stretchy=\"false\""),
+        (None, AtomClass::Open | AtomClass::Close) => attributes.push_str(" stretchy=\"false\""),
         _ => {}
     }
     format!("<mo{attributes}>{}</mo>", escape(sign.encode_utf8(&mut [0; 4])))

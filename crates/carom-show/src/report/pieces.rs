@@ -2,7 +2,7 @@
 //! want to copy: LaTeX, SymPy, text.
 
 use super::document::{Block, Document, Equation, Inline, Right};
-use super::{Section, html, latex, mathml, sections, terminal};
+use super::{ReportSection, html, latex, mathml, sections, terminal};
 use crate::table::string;
 use carom_mech::Mechanics;
 
@@ -14,7 +14,7 @@ pub fn sections_json(mechanics: &Mechanics) -> String {
     list(sections(mechanics).iter().map(section))
 }
 
-fn section(section: &Section) -> String {
+fn section(section: &ReportSection) -> String {
     let title = section.blocks.iter().find_map(|block| match block {
         Block::Heading(_, text) => Some(plain(text)),
         _ => None,

@@ -1,49 +1,49 @@
 //! Constraint rows, the distribution they define, driven coordinates, the implicit form, degenerate Lagrangians.
 
-use super::builder::{Builder, quoted, whole};
-use super::document::{Equation, Formula};
+use super::builder::{ReportBuilder, quoted, whole};
+use super::document::{Equation, Typeset};
 use super::smooth::{balanced, multipliers};
 use carom_expr::Expr;
-use carom_mech::{DegenerateDynamics, Dynamics, Form, RowKind};
+use carom_mech::{ClosedForm, DegenerateDynamics, Dynamics, RowKind};
 
 /// `dx` of a free coordinate.
-pub fn differential(pen: &Builder<'_>, i: usize) -> Formula {
+pub fn differential(pen: &ReportBuilder<'_>, i: usize) -> Typeset {
     let name = pen.name(&pen.mechanics.model.coordinates[i].name);
-    Formula::new("d", r"d").then(&name)
+    Typeset::new("d", r"d").then(&name)
 }
 
 /// `∂_x` of a free coordinate.
-fn direction(pen: &Builder<'_>, i: usize) -> Formula {
+fn direction(pen: &ReportBuilder<'_>, i: usize) -> Typeset {
     let name = pen.name(&pen.mechanics.model.coordinates[i].name);
     pen.sub("∂", r"\partial", &name)
 }
 
 /// Σ nᵢ dqᵢ over the free coordinates.
-pub fn one_form(pen: &mut Builder<'_>, entries: &[Expr]) -> Formula {
+pub fn one_form(pen: &mut ReportBuilder<'_>, entries: &[Expr]) -> Typeset {
     let free = pen.mechanics.free.clone();
-    let parts: Vec<(Expr, Formula)> =
+    let parts: Vec<(Expr, Typeset)> =
         free.iter().zip(entries).map(|(&i, &e)| (e, differential(pen, i))).collect();
     pen.combination(&parts, false)
 }
 
 /// `left = Σ nᵢ dqᵢ`, broken when long.
-pub fn one_form_equation(pen: &mut Builder<'_>, left: Formula, entries: &[Expr]) -> Equation {
+pub fn one_form_equation(pen: &mut ReportBuilder<'_>, left: Typeset, entries: &[Expr]) -> Equation {
     let free = pen.mechanics.free.clone();
-    let parts: Vec<(Expr, Formula)> =
+    let parts: Vec<(Expr, Typeset)> =
         free.iter().zip(entries).map(|(&i, &e)| (e, differential(pen, i))).collect();
-    Equation { left, relation: Formula::pair("="), right: pen.breakable(&parts), sympy: None }
+    Equation { left, relation: Typeset::pair("="), right: pen.breakable(&parts), sympy: None }
 }
 
 /// `left = Σ zᵢ ∂_qᵢ`, broken when long.
-fn vector_field(pen: &mut Builder<'_>, left: Formula, entries: &[Expr]) -> Equation {
+fn vector_field(pen: &mut ReportBuilder<'_>, left: Typeset, entries: &[Expr]) -> Equation {
     let free = pen.mechanics.free.clone();
-    let parts: Vec<(Expr, Formula)> =
+    let parts: Vec<(Expr, Typeset)> =
         free.iter().zip(entries).map(|(&i, &e)| (e, direction(pen, i))).collect();
-    Equation { left, relation: Formula::pair("="), right: pen.breakable(&parts), sympy: None }
+    Equation { left, relation: Typeset::pair("="), right: pen.breakable(&parts), sympy: None }
 }
 
 /// Rows A, b, γ; Δ and Δ°; the linear system; consistency.
-pub fn constraints(pen: &mut Builder<'_>) {
+pub fn constraints(pen: &mut ReportBuilder<'_>) {
     let mechanics = pen.mechanics;
     if mechanics.rows.is_empty() {
         return;
@@ -66,14 +66,14 @@ pub fn constraints(pen: &mut Builder<'_>) {
         pen.say(&format!("{}, {kind}:", quoted(&row.name)));
         let mut list: Vec<Equation> = Vec::new();
         if let Some(c) = row.position {
-            list.extend(pen.equation(Formula::pair("c"), "=", c));
+            list.extend(pen.equation(Typeset::pair("c"), "=", c));
         }
         let left = pen.pair(r"Ⓐ dq|Ⓐ\,dq");
         list.push(one_form_equation(pen, left, &row.normal));
         if !pen.is_zero(row.drift) {
-            list.extend(pen.equation(Formula::pair("b"), "=", row.drift));
+            list.extend(pen.equation(Typeset::pair("b"), "=", row.drift));
         }
-        list.extend(pen.equation(Formula::pair(r"γ|\gamma"), "=", row.bias));
+        list.extend(pen.equation(Typeset::pair(r"γ|\gamma"), "=", row.bias));
         pen.equations(list);
     }
     if let Some(basis) = &mechanics.forms.distribution {
@@ -83,12 +83,12 @@ pub fn constraints(pen: &mut Builder<'_>) {
         }
         let mut list = Vec::new();
         for (k, vector) in basis.iter().enumerate() {
-            let left = Formula::new(format!("z{}", subscript(k + 1)), format!("z_{{{}}}", k + 1));
+            let left = Typeset::new(format!("z{}", subscript(k + 1)), format!("z_{{{}}}", k + 1));
             list.push(vector_field(pen, left, vector));
         }
         pen.equations(list);
         pen.say("and its annihilator ‹Δ°|\\Delta^{\\circ}›, where reactions live, by the rows ‹Ⓐ dq|Ⓐ\\,dq› above.");
-    } else if let Some(reason) = mechanics.forms.why(Form::Distribution) {
+    } else if let Some(reason) = mechanics.forms.why(ClosedForm::Distribution) {
         pen.left_out("A basis of the distribution ‹Δ = ker Ⓐ|\\Delta = \\ker Ⓐ› is", reason);
     }
     match mechanics.dynamics {
@@ -104,12 +104,12 @@ pub fn constraints(pen: &mut Builder<'_>) {
     }
     pen.say("Consistency. At the start every row must hold, and every holonomic row also by position:");
     let mut list = Vec::new();
-    let zero = Formula::pair("0");
+    let zero = Typeset::pair("0");
     for row in &mechanics.rows {
         if let Some(c) = row.position {
             list.push(whole(pen.formula(c), "=", zero.clone()));
         }
-        let parts: Vec<(Expr, Formula)> = mechanics
+        let parts: Vec<(Expr, Typeset)> = mechanics
             .free
             .iter()
             .zip(&row.normal)
@@ -117,7 +117,7 @@ pub fn constraints(pen: &mut Builder<'_>) {
             .collect();
         let mut left = pen.combination(&parts, false);
         if !pen.is_zero(row.drift) {
-            left = left.then(&Formula::pair(" + ")).then(&pen.factor(row.drift));
+            left = left.then(&Typeset::pair(" + ")).then(&pen.factor(row.drift));
         }
         list.push(whole(left, "=", zero.clone()));
     }
@@ -129,7 +129,7 @@ fn subscript(n: usize) -> String {
 }
 
 /// Driven coordinates: what drives them.
-pub fn drives(pen: &mut Builder<'_>) {
+pub fn drives(pen: &mut ReportBuilder<'_>) {
     let mechanics = pen.mechanics;
     if mechanics.drives.is_empty() {
         return;
@@ -165,7 +165,7 @@ pub fn drives(pen: &mut Builder<'_>) {
 }
 
 /// The Lagrange–d'Alembert–Pontryagin form on (q, v, p).
-pub fn implicit(pen: &mut Builder<'_>) {
+pub fn implicit(pen: &mut ReportBuilder<'_>) {
     let mechanics = pen.mechanics;
     if let Dynamics::Hamiltonian(h) = &mechanics.dynamics {
         return super::hamilton::implicit(pen, h);
@@ -207,12 +207,12 @@ pub fn implicit(pen: &mut Builder<'_>) {
 }
 
 /// Hidden constraints of a degenerate Lagrangian.
-pub fn degenerate(pen: &mut Builder<'_>, d: &DegenerateDynamics) {
+pub fn degenerate(pen: &mut ReportBuilder<'_>, d: &DegenerateDynamics) {
     pen.heading(1, "Hidden constraints");
     pen.say("‹ZᵀⓌZ|Z^{\\top}ⓌZ› is singular: the Lagrangian is degenerate, and the equations do not give every acceleration. Differentiating, and taking combinations of equations in which the accelerations cancel, leaves conditions that hold along every motion:");
     for condition in &d.conditions {
         pen.say(&format!("{}:", condition.name.replace(['‹', '›', '`', '@', '#'], "")));
-        let equations = balanced(pen, condition.expr, Formula::pair("0"));
+        let equations = balanced(pen, condition.expr, Typeset::pair("0"));
         pen.equations(equations);
     }
     pen.say("Together with them the accelerations and multipliers are determined: the Euler–Lagrange rows and the differentiated conditions form one consistent linear system.");

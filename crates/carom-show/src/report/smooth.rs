@@ -1,9 +1,9 @@
 //! Smooth motion: the model, its Lagrangian, the principle, the Euler–Lagrange equations, the energy.
 
-use super::builder::{Builder, quoted, whole};
-use super::document::{Equation, Formula, Inline, Right, inlines};
+use super::builder::{ReportBuilder, quoted, whole};
+use super::document::{Equation, Inline, Right, Typeset, inlines};
 use carom_expr::Expr;
-use carom_mech::{Action, Direction, Dynamics, ForceKind, Form, LagrangianDynamics, Physics};
+use carom_mech::{Action, ClosedForm, CrossingDirection, Dynamics, ForceKind, LagrangianDynamics, Physics};
 
 /// A row of a matrix wider than this is listed entry by entry.
 const WIDEST_ROW: usize = 90;
@@ -15,12 +15,12 @@ fn count(n: usize, one: &str, many: &str) -> String {
     }
 }
 
-fn math(formula: Formula) -> Vec<Inline> {
+fn math(formula: Typeset) -> Vec<Inline> {
     vec![Inline::Math(formula)]
 }
 
 /// What the author wrote down.
-pub fn model(pen: &mut Builder<'_>) {
+pub fn model(pen: &mut ReportBuilder<'_>) {
     let mechanics = pen.mechanics;
     let model = &mechanics.model;
     pen.heading(1, "The model");
@@ -51,7 +51,7 @@ pub fn model(pen: &mut Builder<'_>) {
         .map(|c| {
             let motion = match &c.driven {
                 Some(d) => {
-                    math(pen.name(&c.name).then(&Formula::new(" = ", " = ")).then(&pen.formula(d.position)))
+                    math(pen.name(&c.name).then(&Typeset::new(" = ", " = ")).then(&pen.formula(d.position)))
                 }
                 None => inlines("free"),
             };
@@ -97,7 +97,7 @@ pub fn model(pen: &mut Builder<'_>) {
 }
 
 /// T, V, L and what is not in them.
-pub fn lagrangian(pen: &mut Builder<'_>, l: &LagrangianDynamics) {
+pub fn lagrangian(pen: &mut ReportBuilder<'_>, l: &LagrangianDynamics) {
     let mechanics = pen.mechanics;
     let model = &mechanics.model;
     pen.heading(1, "Lagrangian");
@@ -123,7 +123,7 @@ pub fn lagrangian(pen: &mut Builder<'_>, l: &LagrangianDynamics) {
 }
 
 /// Forces that do not come from a potential.
-pub fn forces(pen: &mut Builder<'_>, generalized: &[Expr]) {
+pub fn forces(pen: &mut ReportBuilder<'_>, generalized: &[Expr]) {
     let mechanics = pen.mechanics;
     let model = &mechanics.model;
     if model.forces.is_empty() && model.dissipation.is_none() {
@@ -142,12 +142,12 @@ pub fn forces(pen: &mut Builder<'_>, generalized: &[Expr]) {
                 let label = pen.label(&force.name);
                 let r = pen.sub("r", "r", &label);
                 let f = pen.sub("F", "F", &label);
-                let list = |pen: &Builder<'_>, entries: &[Expr]| -> Vec<Vec<Formula>> {
+                let list = |pen: &ReportBuilder<'_>, entries: &[Expr]| -> Vec<Vec<Typeset>> {
                     entries.iter().map(|&e| vec![pen.formula(e)]).collect()
                 };
-                let matrix = |left: Formula, rows| Equation {
+                let matrix = |left: Typeset, rows| Equation {
                     left,
-                    relation: Formula::pair("="),
+                    relation: Typeset::pair("="),
                     right: Right::Matrix(rows),
                     sympy: None,
                 };
@@ -174,7 +174,7 @@ pub fn forces(pen: &mut Builder<'_>, generalized: &[Expr]) {
 }
 
 /// From the action to the Euler–Lagrange equations.
-pub fn principle(pen: &mut Builder<'_>) {
+pub fn principle(pen: &mut ReportBuilder<'_>) {
     let mechanics = pen.mechanics;
     let forced = !mechanics.model.forces.is_empty() || mechanics.model.dissipation.is_some();
     pen.heading(1, "From the action to the equations of motion");
@@ -203,7 +203,7 @@ pub fn principle(pen: &mut Builder<'_>) {
 }
 
 /// Momenta, W, h, and the equations row by row.
-pub fn equations(pen: &mut Builder<'_>, l: &LagrangianDynamics) {
+pub fn equations(pen: &mut ReportBuilder<'_>, l: &LagrangianDynamics) {
     let mechanics = pen.mechanics;
     let coordinates = &mechanics.model.coordinates;
     pen.say("For this model. The momenta ‹p = ∂Ⓛ/∂v|p = \\partial Ⓛ/\\partial v›:");
@@ -258,8 +258,8 @@ pub fn equations(pen: &mut Builder<'_>, l: &LagrangianDynamics) {
 }
 
 /// `left = right` with a long left side: the left is what is broken.
-pub fn balanced(pen: &Builder<'_>, left: Expr, right: Formula) -> Vec<Equation> {
-    let mut equations = pen.equation(Formula::default(), "", left);
+pub fn balanced(pen: &ReportBuilder<'_>, left: Expr, right: Typeset) -> Vec<Equation> {
+    let mut equations = pen.equation(Typeset::default(), "", left);
     // Code for `left` alone says the equation only where the right side is zero.
     if let Some(first) = equations.first_mut().filter(|_| right.unicode != "0") {
         first.sympy = None;
@@ -276,7 +276,7 @@ pub fn balanced(pen: &Builder<'_>, left: Expr, right: Formula) -> Vec<Equation> 
 }
 
 /// Symbols μ of the rows.
-pub fn multipliers(pen: &mut Builder<'_>) -> Vec<Expr> {
+pub fn multipliers(pen: &mut ReportBuilder<'_>) -> Vec<Expr> {
     let mechanics = pen.mechanics;
     mechanics
         .rows
@@ -289,9 +289,9 @@ pub fn multipliers(pen: &mut Builder<'_>) -> Vec<Expr> {
 }
 
 /// A symmetric matrix over the free coordinates: as a matrix when it fits, else entry by entry.
-pub fn matrix(pen: &mut Builder<'_>, name: &str, entries: &[Vec<Expr>]) {
+pub fn matrix(pen: &mut ReportBuilder<'_>, name: &str, entries: &[Vec<Expr>]) {
     let mechanics = pen.mechanics;
-    let rows: Vec<Vec<Formula>> =
+    let rows: Vec<Vec<Typeset>> =
         entries.iter().map(|row| row.iter().map(|&e| pen.formula(e)).collect()).collect();
     let columns = rows.first().map_or(0, Vec::len);
     let width: usize = (0..columns).map(|j| rows.iter().map(|r| r[j].width + 2).max().unwrap_or(0)).sum();
@@ -299,7 +299,7 @@ pub fn matrix(pen: &mut Builder<'_>, name: &str, entries: &[Vec<Expr>]) {
         let left = pen.pair(name);
         pen.equations(vec![Equation {
             left,
-            relation: Formula::pair("="),
+            relation: Typeset::pair("="),
             right: Right::Matrix(rows),
             sympy: None,
         }]);
@@ -314,7 +314,7 @@ pub fn matrix(pen: &mut Builder<'_>, name: &str, entries: &[Vec<Expr>]) {
                 continue;
             }
             let name_of = |k: usize| pen.name(&mechanics.model.coordinates[mechanics.free[k]].name);
-            let index = name_of(i).then(&Formula::new(",", ",")).then(&name_of(j));
+            let index = name_of(i).then(&Typeset::new(",", ",")).then(&name_of(j));
             list.extend(pen.equation(pen.sub(&base.unicode, &base.latex, &index), "=", entry));
         }
     }
@@ -322,10 +322,10 @@ pub fn matrix(pen: &mut Builder<'_>, name: &str, entries: &[Vec<Expr>]) {
 }
 
 /// Accelerations, when they are short.
-pub fn solved(pen: &mut Builder<'_>) {
+pub fn solved(pen: &mut ReportBuilder<'_>) {
     let mechanics = pen.mechanics;
     let Some(accelerations) = &mechanics.forms.accelerations else {
-        if let Some(reason) = mechanics.forms.why(Form::Accelerations) {
+        if let Some(reason) = mechanics.forms.why(ClosedForm::Accelerations) {
             pen.heading(1, "Accelerations");
             pen.left_out("Solved for the accelerations, the equations are", reason);
         }
@@ -345,7 +345,7 @@ pub fn solved(pen: &mut Builder<'_>) {
 }
 
 /// E and its balance.
-pub fn energy(pen: &mut Builder<'_>) {
+pub fn energy(pen: &mut ReportBuilder<'_>) {
     let mechanics = pen.mechanics;
     pen.heading(1, "Energy");
     let hamiltonian = matches!(mechanics.dynamics, Dynamics::Hamiltonian(_));
@@ -389,7 +389,7 @@ pub fn energy(pen: &mut Builder<'_>) {
 }
 
 /// Are two expressions different functions? Decided at a few points when simplification does not tell.
-fn differ(pen: &mut Builder<'_>, a: Expr, b: Expr) -> bool {
+fn differ(pen: &mut ReportBuilder<'_>, a: Expr, b: Expr) -> bool {
     let difference = pen.dag.sub(a, b);
     let difference = pen.dag.simplify(difference);
     if pen.is_zero(difference) {
@@ -407,7 +407,7 @@ fn differ(pen: &mut Builder<'_>, a: Expr, b: Expr) -> bool {
 }
 
 /// The first-order form, and its linearisation at the start when it is small.
-pub fn state_space(pen: &mut Builder<'_>) {
+pub fn state_space(pen: &mut ReportBuilder<'_>) {
     const MOST_STATES: usize = 8;
     let mechanics = pen.mechanics;
     let model = &mechanics.model;
@@ -417,19 +417,19 @@ pub fn state_space(pen: &mut Builder<'_>) {
         "As a system of first order, in the state ‹ξ|\\xi›, the table inputs ‹u› and the outputs ‹ζ|\\zeta›:",
     );
     pen.law(r"ξ̇ = f(ξ, u, t),   ζ = h(ξ, u, t)|\dot\xi = f(\xi, u, t),\qquad \zeta = h(\xi, u, t)");
-    let mut state = Formula::default();
+    let mut state = Typeset::default();
     let first = mechanics.free.iter().map(|&i| model.coordinates[i].position);
     let second = mechanics.free.iter().map(|&i| {
         let c = &model.coordinates[i];
         if hamiltonian { c.momentum } else { c.velocity }
     });
     for (k, symbol) in first.chain(second).enumerate() {
-        let comma = if k > 0 { Formula::new(", ", r",\, ") } else { Formula::default() };
+        let comma = if k > 0 { Typeset::new(", ", r",\, ") } else { Typeset::default() };
         state = state.then(&comma).then(&pen.formula(symbol));
     }
-    let (open, close) = (Formula::new("(", "("), Formula::new(")", ")"));
+    let (open, close) = (Typeset::new("(", "("), Typeset::new(")", ")"));
     let right = open.then(&state).then(&close);
-    pen.equations(vec![whole(Formula::pair(r"ξ|\xi"), "=", right)]);
+    pen.equations(vec![whole(Typeset::pair(r"ξ|\xi"), "=", right)]);
     pen.say(if hamiltonian {
         "‹f› is the right side of the equations of motion above."
     } else {
@@ -461,15 +461,15 @@ pub fn state_space(pen: &mut Builder<'_>) {
             row.iter()
                 .map(|&x| {
                     let text = short(x);
-                    Formula::new(text.replace('-', "−"), text)
+                    Typeset::new(text.replace('-', "−"), text)
                 })
                 .collect()
         })
         .collect();
-    let left = Formula::pair(r"∂f/∂ξ|\frac{\partial f}{\partial\xi}");
+    let left = Typeset::pair(r"∂f/∂ξ|\frac{\partial f}{\partial\xi}");
     pen.equations(vec![Equation {
         left,
-        relation: Formula::pair("="),
+        relation: Typeset::pair("="),
         right: Right::Matrix(rows),
         sympy: None,
     }]);
@@ -482,16 +482,16 @@ fn short(x: f64) -> String {
 }
 
 /// Events and outputs.
-pub fn extras(pen: &mut Builder<'_>) {
+pub fn extras(pen: &mut ReportBuilder<'_>) {
     let mechanics = pen.mechanics;
     let model = &mechanics.model;
     if !model.events.is_empty() {
         pen.heading(1, "Events");
         for (event, derived) in model.events.iter().zip(&mechanics.events) {
             let crossing = match event.direction {
-                Direction::Rising => "rises through",
-                Direction::Falling => "falls through",
-                Direction::Both => "crosses",
+                CrossingDirection::Rising => "rises through",
+                CrossingDirection::Falling => "falls through",
+                CrossingDirection::Both => "crosses",
             };
             let action = match event.action {
                 Action::Record => "the state is recorded",

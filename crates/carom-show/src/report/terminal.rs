@@ -1,6 +1,6 @@
 //! A document for the terminal: Unicode mathematics, aligned, at most as wide as asked for.
 
-use super::document::{Block, Document, Equation, Formula, Inline, Right, display_width, lines_of};
+use super::document::{Block, Document, Equation, Inline, Right, Typeset, display_width, lines_of};
 
 /// A formula that a line of text keeps in one piece.
 const SHORT: usize = 28;
@@ -207,7 +207,7 @@ fn depths(text: &str) -> Vec<usize> {
 }
 
 /// A matrix too wide for the page, entry by entry; what is zero is left out.
-fn entries(rows: &[Vec<Formula>], width: usize) -> Vec<String> {
+fn entries(rows: &[Vec<Typeset>], width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for (i, row) in rows.iter().enumerate() {
         for (j, formula) in row.iter().enumerate().filter(|(_, f)| f.unicode != "0") {
@@ -225,7 +225,7 @@ fn entries(rows: &[Vec<Formula>], width: usize) -> Vec<String> {
     lines
 }
 
-fn matrix(rows: &[Vec<Formula>]) -> Vec<String> {
+fn matrix(rows: &[Vec<Typeset>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
         .map(|j| rows.iter().filter_map(|r| r.get(j)).map(|f| display_width(&f.unicode)).max().unwrap_or(0))

@@ -5,11 +5,11 @@
 //! and relations bring theirs with them, `sin` stands a thin space away from what it is applied to, and so does a pair
 //! of growing brackets. A minus sign is an operator only between two operands.
 //!
-//! Promise: every formula is read, none is lost. What is not in the language becomes [`Node::Unknown`] and shows.
+//! Promise: every formula is read, none is lost. What is not in the language becomes [`MathBox::Unknown`] and shows.
 
 /// How an atom behaves towards its neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
+pub enum AtomClass {
     /// A letter, a number, a fraction.
     Ordinary,
     /// `sin`, ∫
@@ -30,7 +30,7 @@ pub enum Class {
 
 /// A box.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Node {
+pub enum MathBox {
     /// A letter or word; `upright` where a single letter would lean.
     Name {
         /// What it says.
@@ -38,7 +38,7 @@ pub enum Node {
         /// A single letter that does not lean.
         upright: bool,
         /// Does it name a function?
-        class: Class,
+        class: AtomClass,
     },
     /// A number.
     Number(String),
@@ -47,7 +47,7 @@ pub enum Node {
         /// The character.
         sign: char,
         /// Between which neighbours it stands.
-        class: Class,
+        class: AtomClass,
         /// A fixed height, in units of the font size.
         size: Option<f64>,
     },
@@ -56,32 +56,32 @@ pub enum Node {
     /// Space, in units of the font size.
     Space(f64),
     /// Side by side.
-    Row(Vec<Node>),
+    Row(Vec<MathBox>),
     /// Above, below; small also in a display.
-    Fraction(Box<Node>, Box<Node>, bool),
+    Fraction(Box<MathBox>, Box<MathBox>, bool),
     /// √
-    Root(Box<Node>),
+    Root(Box<MathBox>),
     /// Base, subscript, superscript.
-    Scripts(Box<Node>, Option<Box<Node>>, Option<Box<Node>>),
+    Scripts(Box<MathBox>, Option<Box<MathBox>>, Option<Box<MathBox>>),
     /// A mark over a letter.
-    Accent(Box<Node>, char),
+    Accent(Box<MathBox>, char),
     /// Brackets as high as what is between them.
-    Fenced(char, Vec<Node>, char),
+    Fenced(char, Vec<MathBox>, char),
     /// A matrix in growing brackets, row by row.
-    Matrix(Vec<Vec<Node>>),
+    Matrix(Vec<Vec<MathBox>>),
     /// Not of this language.
     Unknown(String),
 }
 
-impl Node {
+impl MathBox {
     /// The class that decides the space around it.
-    pub fn class(&self) -> Option<Class> {
+    pub fn class(&self) -> Option<AtomClass> {
         match self {
-            Node::Name { class, .. } | Node::Sign { class, .. } => Some(*class),
-            Node::Scripts(base, ..) => base.class(),
-            Node::Fenced(..) | Node::Matrix(_) => Some(Class::Inner),
-            Node::Space(_) => None,
-            _ => Some(Class::Ordinary),
+            MathBox::Name { class, .. } | MathBox::Sign { class, .. } => Some(*class),
+            MathBox::Scripts(base, ..) => base.class(),
+            MathBox::Fenced(..) | MathBox::Matrix(_) => Some(AtomClass::Inner),
+            MathBox::Space(_) => None,
+            _ => Some(AtomClass::Ordinary),
         }
     }
 }
@@ -90,29 +90,33 @@ impl Node {
 pub const THIN: f64 = 3.0 / 18.0;
 
 /// The boxes of a formula, with the space that TeX puts between them.
-pub fn read(latex: &str) -> Vec<Node> {
-    let mut reader = Reader { rest: latex };
+pub fn read(latex: &str) -> Vec<MathBox> {
+    let mut reader = TexReader { rest: latex };
     let mut nodes = Vec::new();
     loop {
         nodes.extend(reader.row());
         match reader.next() {
             // A bracket too many.
-            Some(token) => nodes.push(Node::Unknown(token.to_string())),
+            Some(token) => nodes.push(MathBox::Unknown(token.to_string())),
             None => return spaced(nodes),
         }
     }
 }
 
 /// Signs without a meaning between operands become ordinary, and thin spaces are put where classes ask for them.
-fn spaced(nodes: Vec<Node>) -> Vec<Node> {
-    let mut out: Vec<Node> = Vec::with_capacity(nodes.len());
-    let mut before: Option<Class> = None;
+fn spaced(nodes: Vec<MathBox>) -> Vec<MathBox> {
+    let mut out: Vec<MathBox> = Vec::with_capacity(nodes.len());
+    let mut before: Option<AtomClass> = None;
     for mut node in nodes {
-        if node.class() == Some(Class::Binary)
+        if node.class() == Some(AtomClass::Binary)
             && matches!(
                 before,
                 None | Some(
-                    Class::Binary | Class::Operator | Class::Relation | Class::Open | Class::Punctuation
+                    AtomClass::Binary
+                        | AtomClass::Operator
+                        | AtomClass::Relation
+                        | AtomClass::Open
+                        | AtomClass::Punctuation
                 )
             )
         {
@@ -120,29 +124,29 @@ fn spaced(nodes: Vec<Node>) -> Vec<Node> {
         }
         if let (Some(left), Some(right)) = (before, node.class())
             && thin(left, right)
-            && !matches!(out.last(), Some(Node::Space(_)))
+            && !matches!(out.last(), Some(MathBox::Space(_)))
         {
-            out.push(Node::Space(THIN));
+            out.push(MathBox::Space(THIN));
         }
         before = node.class().or(before);
         match (out.last_mut(), &node) {
-            (Some(Node::Space(width)), Node::Space(more)) => *width += more,
+            (Some(MathBox::Space(width)), MathBox::Space(more)) => *width += more,
             _ => out.push(node),
         }
     }
     out
 }
 
-fn unary(node: &mut Node) {
+fn unary(node: &mut MathBox) {
     match node {
-        Node::Sign { class, .. } => *class = Class::Ordinary,
-        Node::Scripts(base, ..) => unary(base),
+        MathBox::Sign { class, .. } => *class = AtomClass::Ordinary,
+        MathBox::Scripts(base, ..) => unary(base),
         _ => {}
     }
 }
 
-fn thin(left: Class, right: Class) -> bool {
-    use Class::*;
+fn thin(left: AtomClass, right: AtomClass) -> bool {
+    use AtomClass::*;
     matches!(
         (left, right),
         (Ordinary | Close | Inner, Operator | Inner)
@@ -151,11 +155,11 @@ fn thin(left: Class, right: Class) -> bool {
     )
 }
 
-struct Reader<'a> {
+struct TexReader<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TexReader<'a> {
     /// The next token: a command with its backslash, or a character.
     fn peek(&mut self) -> Option<&'a str> {
         self.rest = self.rest.trim_start();
@@ -178,7 +182,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Boxes up to a closing brace, `\right`, the end of a cell of a matrix or the end.
-    fn row(&mut self) -> Vec<Node> {
+    fn row(&mut self) -> Vec<MathBox> {
         let mut nodes = Vec::new();
         while let Some(token) = self.peek() {
             if matches!(token, "}" | "&" | r"\\" | r"\right" | r"\end") {
@@ -191,8 +195,8 @@ impl<'a> Reader<'a> {
         spaced(nodes)
     }
 
-    fn scripts(&mut self, base: Node) -> Node {
-        let (mut sub, mut sup): (Option<Box<Node>>, Option<Box<Node>>) = (None, None);
+    fn scripts(&mut self, base: MathBox) -> MathBox {
+        let (mut sub, mut sup): (Option<Box<MathBox>>, Option<Box<MathBox>>) = (None, None);
         while let Some(token) = self.peek() {
             match token {
                 "_" if sub.is_none() => {
@@ -209,27 +213,27 @@ impl<'a> Reader<'a> {
                         self.next();
                         primes += 1;
                     }
-                    let prime = Node::Sign { sign: '′', class: Class::Ordinary, size: None };
+                    let prime = MathBox::Sign { sign: '′', class: AtomClass::Ordinary, size: None };
                     sup = Some(Box::new(row(vec![prime; primes])));
                 }
                 _ => break,
             }
         }
-        if sub.is_none() && sup.is_none() { base } else { Node::Scripts(Box::new(base), sub, sup) }
+        if sub.is_none() && sup.is_none() { base } else { MathBox::Scripts(Box::new(base), sub, sup) }
     }
 
     /// A group in braces, or one token.
-    fn argument(&mut self) -> Node {
+    fn argument(&mut self) -> MathBox {
         match self.next() {
             Some("{") => row(self.group()),
-            Some(digit) if digit.chars().all(|c| c.is_ascii_digit()) => Node::Number(digit.to_string()),
+            Some(digit) if digit.chars().all(|c| c.is_ascii_digit()) => MathBox::Number(digit.to_string()),
             Some(token) => self.nucleus(token),
-            None => Node::Unknown(String::new()),
+            None => MathBox::Unknown(String::new()),
         }
     }
 
     /// What follows an opening brace, up to its closing one.
-    fn group(&mut self) -> Vec<Node> {
+    fn group(&mut self) -> Vec<MathBox> {
         let nodes = self.row();
         if self.peek() == Some("}") {
             self.next();
@@ -237,38 +241,38 @@ impl<'a> Reader<'a> {
         nodes
     }
 
-    fn nucleus(&mut self, token: &'a str) -> Node {
+    fn nucleus(&mut self, token: &'a str) -> MathBox {
         let first = token.chars().next().unwrap_or(' ');
         match token {
-            "{" => Node::Row(self.group()),
+            "{" => MathBox::Row(self.group()),
             r"\frac" | r"\tfrac" => {
                 let (above, below) = (self.argument(), self.argument());
-                Node::Fraction(Box::new(above), Box::new(below), token == r"\tfrac")
+                MathBox::Fraction(Box::new(above), Box::new(below), token == r"\tfrac")
             }
-            r"\sqrt" => Node::Root(Box::new(self.argument())),
-            r"\dot" => Node::Accent(Box::new(self.argument()), '˙'),
-            r"\ddot" => Node::Accent(Box::new(self.argument()), '¨'),
-            r"\tilde" => Node::Accent(Box::new(self.argument()), '~'),
-            r"\text" => Node::Text(self.words()),
-            r"\mathrm" | r"\mathsf" => name(&self.words(), Class::Ordinary),
-            r"\operatorname" => name(&self.words(), Class::Operator),
-            r"\mathcal" => Node::Name {
+            r"\sqrt" => MathBox::Root(Box::new(self.argument())),
+            r"\dot" => MathBox::Accent(Box::new(self.argument()), '˙'),
+            r"\ddot" => MathBox::Accent(Box::new(self.argument()), '¨'),
+            r"\tilde" => MathBox::Accent(Box::new(self.argument()), '~'),
+            r"\text" => MathBox::Text(self.words()),
+            r"\mathrm" | r"\mathsf" => name(&self.words(), AtomClass::Ordinary),
+            r"\operatorname" => name(&self.words(), AtomClass::Operator),
+            r"\mathcal" => MathBox::Name {
                 text: self.words().chars().map(script).collect(),
                 upright: true,
-                class: Class::Ordinary,
+                class: AtomClass::Ordinary,
             },
             r"\left" => {
                 let open = self.delimiter();
                 let inner = self.row();
                 self.next();
                 let close = self.delimiter();
-                Node::Fenced(open, inner, close)
+                MathBox::Fenced(open, inner, close)
             }
             r"\begin" => self.matrix(),
             r"\bigl" | r"\bigr" | r"\Bigl" | r"\Bigr" => {
-                let class = if token.ends_with('l') { Class::Open } else { Class::Close };
+                let class = if token.ends_with('l') { AtomClass::Open } else { AtomClass::Close };
                 let size = Some(if token.starts_with(r"\b") { 1.2 } else { 1.8 });
-                Node::Sign { sign: self.delimiter(), class, size }
+                MathBox::Sign { sign: self.delimiter(), class, size }
             }
             _ if first == '\\' => command(token),
             _ if first.is_ascii_digit() || (first == '.' && self.digit_follows()) => self.number(token),
@@ -277,7 +281,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What follows `\begin`: a matrix, the only environment there is.
-    fn matrix(&mut self) -> Node {
+    fn matrix(&mut self) -> MathBox {
         let kind = self.words();
         let mut rows = vec![vec![row(self.row())]];
         loop {
@@ -291,14 +295,14 @@ impl<'a> Reader<'a> {
             }
         }
         self.words();
-        if kind == "pmatrix" { Node::Matrix(rows) } else { Node::Unknown(kind) }
+        if kind == "pmatrix" { MathBox::Matrix(rows) } else { MathBox::Unknown(kind) }
     }
 
     fn digit_follows(&self) -> bool {
         self.rest.starts_with(|c: char| c.is_ascii_digit())
     }
 
-    fn number(&mut self, start: &str) -> Node {
+    fn number(&mut self, start: &str) -> MathBox {
         let mut text = start.to_string();
         while let Some(c) = self.rest.chars().next() {
             let point = c == '.' && self.rest[1..].starts_with(|c: char| c.is_ascii_digit());
@@ -308,7 +312,7 @@ impl<'a> Reader<'a> {
             text.push(c);
             self.rest = &self.rest[1..];
         }
-        Node::Number(text)
+        MathBox::Number(text)
     }
 
     fn delimiter(&mut self) -> char {
@@ -360,20 +364,20 @@ impl<'a> Reader<'a> {
 }
 
 /// One box instead of a row of one.
-fn row(mut nodes: Vec<Node>) -> Node {
+fn row(mut nodes: Vec<MathBox>) -> MathBox {
     match nodes.len() {
         1 => nodes.remove(0),
-        _ => Node::Row(nodes),
+        _ => MathBox::Row(nodes),
     }
 }
 
-fn name(text: &str, class: Class) -> Node {
+fn name(text: &str, class: AtomClass) -> MathBox {
     let upright = text.chars().count() == 1;
-    Node::Name { text: text.to_string(), upright, class }
+    MathBox::Name { text: text.to_string(), upright, class }
 }
 
-fn character(c: char) -> Node {
-    use Class::*;
+fn character(c: char) -> MathBox {
+    use AtomClass::*;
     let (sign, class) = match c {
         '+' => ('+', Binary),
         '-' => ('−', Binary),
@@ -384,24 +388,24 @@ fn character(c: char) -> Node {
         ',' | ';' => (c, Punctuation),
         '/' | '|' | '!' | '.' => (c, Ordinary),
         c if c.is_alphabetic() => {
-            return Node::Name { text: c.to_string(), upright: false, class: Ordinary };
+            return MathBox::Name { text: c.to_string(), upright: false, class: Ordinary };
         }
-        c => return Node::Unknown(c.to_string()),
+        c => return MathBox::Unknown(c.to_string()),
     };
-    Node::Sign { sign, class, size: None }
+    MathBox::Sign { sign, class, size: None }
 }
 
 /// Commands that stand for a letter or a sign.
-fn command(token: &str) -> Node {
-    use Class::*;
-    let sign = |sign, class| Node::Sign { sign, class, size: None };
+fn command(token: &str) -> MathBox {
+    use AtomClass::*;
+    let sign = |sign, class| MathBox::Sign { sign, class, size: None };
     match token {
-        r"\," => Node::Space(THIN),
-        r"\;" => Node::Space(5.0 / 18.0),
-        r"\!" => Node::Space(-THIN),
-        r"\ " => Node::Space(0.25),
-        r"\quad" => Node::Space(1.0),
-        r"\qquad" => Node::Space(2.0),
+        r"\," => MathBox::Space(THIN),
+        r"\;" => MathBox::Space(5.0 / 18.0),
+        r"\!" => MathBox::Space(-THIN),
+        r"\ " => MathBox::Space(0.25),
+        r"\quad" => MathBox::Space(1.0),
+        r"\qquad" => MathBox::Space(2.0),
         r"\cdot" => sign('⋅', Binary),
         r"\pm" => sign('±', Binary),
         r"\ast" => sign('∗', Ordinary),
@@ -426,7 +430,7 @@ fn command(token: &str) -> Node {
         r"\rangle" => sign('⟩', Close),
         r"\lvert" => sign('|', Open),
         r"\rvert" => sign('|', Close),
-        r"\partial" => Node::Name { text: "∂".to_string(), upright: false, class: Ordinary },
+        r"\partial" => MathBox::Name { text: "∂".to_string(), upright: false, class: Ordinary },
         r"\sin" | r"\cos" | r"\tan" | r"\sinh" | r"\cosh" | r"\tanh" | r"\arcsin" | r"\arccos"
         | r"\arctan" | r"\ln" | r"\exp" | r"\det" | r"\ker" | r"\min" | r"\max" => {
             name(&token[1..], Operator)
@@ -434,9 +438,9 @@ fn command(token: &str) -> Node {
         _ => match greek(&token[1..]) {
             // Capitals stand upright, as in TeX.
             Some(letter) => {
-                Node::Name { text: letter.to_string(), upright: letter.is_uppercase(), class: Ordinary }
+                MathBox::Name { text: letter.to_string(), upright: letter.is_uppercase(), class: Ordinary }
             }
-            None => Node::Unknown(token.to_string()),
+            None => MathBox::Unknown(token.to_string()),
         },
     }
 }
@@ -475,13 +479,13 @@ fn script(c: char) -> char {
 mod tests {
     use super::*;
 
-    fn classes(latex: &str) -> Vec<Option<Class>> {
-        read(latex).iter().map(Node::class).collect()
+    fn classes(latex: &str) -> Vec<Option<AtomClass>> {
+        read(latex).iter().map(MathBox::class).collect()
     }
 
     #[test]
     fn a_minus_sign_is_an_operator_only_between_operands() {
-        use Class::*;
+        use AtomClass::*;
         assert_eq!(classes("-a - b"), [Ordinary, Ordinary, Binary, Ordinary].map(Some));
         assert_eq!(classes("a = -b"), [Ordinary, Relation, Ordinary, Ordinary].map(Some));
         assert_eq!(classes("(-b)"), [Open, Ordinary, Ordinary, Close].map(Some));
@@ -489,7 +493,8 @@ mod tests {
 
     #[test]
     fn functions_stand_a_thin_space_away_but_not_from_their_brackets() {
-        let thin = |latex| read(latex).iter().filter(|n| matches!(n, Node::Space(w) if *w == THIN)).count();
+        let thin =
+            |latex| read(latex).iter().filter(|n| matches!(n, MathBox::Space(w) if *w == THIN)).count();
         assert_eq!(thin(r"l \sin \theta"), 2);
         assert_eq!(thin(r"l \sin(\theta)"), 1);
         assert_eq!(thin(r"\sin^{2}\theta"), 1);
@@ -502,13 +507,13 @@ mod tests {
     fn scripts_and_arguments_are_groups_or_single_tokens() {
         assert_eq!(read(r"\tfrac12 t_0^{2}"), read(r"\tfrac{1}{2} t_{0}^2"));
         assert_eq!(read(r"\dot q"), read(r"\dot{q}"));
-        assert_eq!(read("12.5"), [Node::Number("12.5".to_string())]);
+        assert_eq!(read("12.5"), [MathBox::Number("12.5".to_string())]);
     }
 
     #[test]
     fn what_is_not_of_the_language_shows() {
-        assert_eq!(read(r"\foo"), [Node::Unknown(r"\foo".to_string())]);
-        assert!(read("a }").contains(&Node::Unknown("}".to_string())));
+        assert_eq!(read(r"\foo"), [MathBox::Unknown(r"\foo".to_string())]);
+        assert!(read("a }").contains(&MathBox::Unknown("}".to_string())));
         for unfinished in [r"\frac{1", r"\left(", "{", "x_", r"\text{a", r"\begin{pmatrix} a &", "\\"] {
             read(unfinished);
         }

@@ -1,7 +1,7 @@
 //! Comma-separated values (RFC 4180, `\n` line ends): a header line, then one line per row; numbers in the shortest form
 //! that reads back to the same double, missing values empty.
 
-use super::{Table, Values};
+use super::{ColumnValues, Table};
 use std::fmt::Write;
 
 /// The table as csv.
@@ -37,12 +37,12 @@ pub fn csv_rows(table: &Table) -> Vec<u8> {
         for (i, column) in table.columns.iter().enumerate() {
             separate(&mut text, i);
             match &column.values {
-                Values::Numbers(v) => match v.get(row) {
+                ColumnValues::Numbers(v) => match v.get(row) {
                     Some(x) if !x.is_nan() => _ = write!(text, "{x:?}"),
                     _ => {}
                 },
-                Values::Integers(v) => v.get(row).into_iter().for_each(|x| _ = write!(text, "{x}")),
-                Values::Texts(v) => v.get(row).into_iter().for_each(|x| field(&mut text, x)),
+                ColumnValues::Integers(v) => v.get(row).into_iter().for_each(|x| _ = write!(text, "{x}")),
+                ColumnValues::Texts(v) => v.get(row).into_iter().for_each(|x| field(&mut text, x)),
             }
         }
         text.push('\n');

@@ -43,7 +43,7 @@ pub(crate) fn string(s: &str) -> String {
 
 fn laid_out<T: Serialize + ?Sized>(value: &T) -> String {
     let mut bytes = Vec::new();
-    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, JsonLayout::default());
     // Neither writing to memory nor what is serialised here can fail: every key is a text.
     _ = value.serialize(&mut serializer);
     String::from_utf8(bytes).unwrap_or_default()
@@ -51,7 +51,7 @@ fn laid_out<T: Serialize + ?Sized>(value: &T) -> String {
 
 /// An object or list that is being written.
 #[derive(Clone, Copy, Default)]
-struct Level {
+struct JsonLevel {
     list: bool,
     filled: bool,
     /// Its entries are records, on a line each.
@@ -59,13 +59,13 @@ struct Level {
 }
 
 #[derive(Default)]
-struct Layout {
-    levels: Vec<Level>,
+struct JsonLayout {
+    levels: Vec<JsonLevel>,
     /// What comes before the next key, once it is known which.
     before_key: Option<&'static [u8]>,
 }
 
-impl Layout {
+impl JsonLayout {
     fn begin_key<W: ?Sized + Write>(&mut self, out: &mut W, key: &[u8]) -> io::Result<()> {
         let Some(separator) = self.before_key.take() else { return Ok(()) };
         let second_line = key == SECOND_LINE && self.levels.len() == 2;
@@ -74,7 +74,7 @@ impl Layout {
     }
 }
 
-impl Formatter for Layout {
+impl Formatter for JsonLayout {
     fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
         if let Some(list) = self.levels.last_mut().filter(|level| level.list) {
             if !list.records {
@@ -82,7 +82,7 @@ impl Formatter for Layout {
             }
             list.records = true;
         }
-        self.levels.push(Level::default());
+        self.levels.push(JsonLevel::default());
         out.write_all(b"{")
     }
 
@@ -109,7 +109,7 @@ impl Formatter for Layout {
     }
 
     fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.levels.push(Level { list: true, ..Level::default() });
+        self.levels.push(JsonLevel { list: true, ..JsonLevel::default() });
         out.write_all(b"[")
     }
 

@@ -1,8 +1,8 @@
 //! Motions as tables: one row per sample, and one row per thing that happened.
 //!
 //! ```text
-//! samples      time, x …, x' …, p_x …, hamiltonian, energy, mu.ROW …, f.WALL …, drive.COORDINATE …, gap.WALL …, OUTPUT …
-//! happenings   kind, time, until, name, x …, x' …, x'.before …, hamiltonian_before, hamiltonian_after, impulse.WALL …, …
+//! samples       time, x …, x' …, p_x …, hamiltonian, energy, mu.ROW …, f.WALL …, drive.COORDINATE …, gap.WALL …, OUTPUT …
+//! occurrences   kind, time, until, name, x …, x' …, x'.before …, hamiltonian_before, hamiltonian_after, impulse.WALL …, …
 //! ```
 //!
 //! A [`Table`] knows nothing of mechanics; [`csv`], [`npz`] and `parquet` (with the feature `tables`) write any of
@@ -21,7 +21,7 @@ mod read;
 pub use csv::{csv, csv_header, csv_rows};
 pub use json::json;
 pub(crate) use json::{number, string};
-pub use npz::{NpzArchive, Place, npz};
+pub use npz::{ArrayHeader, NpzArchive, npz};
 #[cfg(feature = "tables")]
 pub use parquet::{ParquetWriter, parquet};
 pub use read::{Misread, read_npz};
@@ -47,12 +47,12 @@ pub struct Column {
     /// Unique within its table.
     pub name: String,
     /// One value per row.
-    pub values: Values,
+    pub values: ColumnValues,
 }
 
 /// The values of a column.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Values {
+pub enum ColumnValues {
     /// Doubles; NaN where there is no value.
     Numbers(Vec<f64>),
     /// Whole numbers.
@@ -61,20 +61,20 @@ pub enum Values {
     Texts(Vec<String>),
 }
 
-impl Values {
+impl ColumnValues {
     /// How many.
     pub fn len(&self) -> usize {
         match self {
-            Values::Numbers(v) => v.len(),
-            Values::Integers(v) => v.len(),
-            Values::Texts(v) => v.len(),
+            ColumnValues::Numbers(v) => v.len(),
+            ColumnValues::Integers(v) => v.len(),
+            ColumnValues::Texts(v) => v.len(),
         }
     }
 
     /// The most characters one of these texts has; 0 for numbers.
     pub fn characters(&self) -> usize {
         match self {
-            Values::Texts(v) => v.iter().map(|s| s.chars().count()).max().unwrap_or(0),
+            ColumnValues::Texts(v) => v.iter().map(|s| s.chars().count()).max().unwrap_or(0),
             _ => 0,
         }
     }
@@ -82,9 +82,9 @@ impl Values {
     /// Forgets all values, but not their kind.
     pub fn clear(&mut self) {
         match self {
-            Values::Numbers(v) => v.clear(),
-            Values::Integers(v) => v.clear(),
-            Values::Texts(v) => v.clear(),
+            ColumnValues::Numbers(v) => v.clear(),
+            ColumnValues::Integers(v) => v.clear(),
+            ColumnValues::Texts(v) => v.clear(),
         }
     }
 
@@ -104,19 +104,19 @@ impl Table {
     /// `output.energy`), so names stay unique.
     pub fn numbers(&mut self, kind: &str, name: &str, values: Vec<f64>) {
         let name = self.free_name(kind, name);
-        self.columns.push(Column { name, values: Values::Numbers(values) });
+        self.columns.push(Column { name, values: ColumnValues::Numbers(values) });
     }
 
     /// Appends a column of whole numbers; names as in [`Table::numbers`].
     pub fn integers(&mut self, kind: &str, name: &str, values: Vec<i64>) {
         let name = self.free_name(kind, name);
-        self.columns.push(Column { name, values: Values::Integers(values) });
+        self.columns.push(Column { name, values: ColumnValues::Integers(values) });
     }
 
     /// Appends a column of texts; names as in [`Table::numbers`].
     pub fn texts(&mut self, kind: &str, name: &str, values: Vec<String>) {
         let name = self.free_name(kind, name);
-        self.columns.push(Column { name, values: Values::Texts(values) });
+        self.columns.push(Column { name, values: ColumnValues::Texts(values) });
     }
 
     /// Appends the rows of a table with the same columns; to a table without columns, everything of it.
@@ -134,9 +134,9 @@ impl Table {
         }
         for (mine, theirs) in self.columns.iter_mut().zip(other.columns) {
             match (&mut mine.values, theirs.values) {
-                (Values::Numbers(a), Values::Numbers(b)) => a.extend(b),
-                (Values::Integers(a), Values::Integers(b)) => a.extend(b),
-                (Values::Texts(a), Values::Texts(b)) => a.extend(b),
+                (ColumnValues::Numbers(a), ColumnValues::Numbers(b)) => a.extend(b),
+                (ColumnValues::Integers(a), ColumnValues::Integers(b)) => a.extend(b),
+                (ColumnValues::Texts(a), ColumnValues::Texts(b)) => a.extend(b),
                 _ => return Err(format!("its column `{}` holds values of another kind", mine.name)),
             }
         }
@@ -148,9 +148,9 @@ impl Table {
         let columns = self.columns.iter_mut().map(|column| {
             let at = rows.min(column.values.len());
             let values = match &mut column.values {
-                Values::Numbers(v) => Values::Numbers(v.split_off(at)),
-                Values::Integers(v) => Values::Integers(v.split_off(at)),
-                Values::Texts(v) => Values::Texts(v.split_off(at)),
+                ColumnValues::Numbers(v) => ColumnValues::Numbers(v.split_off(at)),
+                ColumnValues::Integers(v) => ColumnValues::Integers(v.split_off(at)),
+                ColumnValues::Texts(v) => ColumnValues::Texts(v.split_off(at)),
             };
             Column { name: column.name.clone(), values }
         });
@@ -204,42 +204,42 @@ pub fn samples(motion: &Motion, model: &Model) -> Table {
 ///
 /// `kind` is `impact`, `contact`, `graze` or `event`; `name` the walls (joined by `+`) or the event; `until` the end of a
 /// contact (missing while it lasts). Velocities `x'` are those after; `x'.before` those before an impact.
-pub fn happenings(motion: &Motion, model: &Model) -> Table {
+pub fn occurrences(motion: &Motion, model: &Model) -> Table {
     let rows = ordered(motion);
     let wall = |i: usize| model.walls.get(i).map_or_else(|| format!("wall {i}"), |w| w.name.clone());
-    let numbers = |f: &dyn Fn(&Row<'_>) -> Option<f64>| -> Vec<f64> {
+    let numbers = |f: &dyn Fn(&EventRow<'_>) -> Option<f64>| -> Vec<f64> {
         rows.iter().map(|row| f(row).unwrap_or(f64::NAN)).collect()
     };
     let impact = |f: &dyn Fn(&carom_run::Impact) -> Option<f64>| -> Vec<f64> {
-        numbers(&|row| if let Row::Impact(i) = row { f(i) } else { None })
+        numbers(&|row| if let EventRow::Impact(i) = row { f(i) } else { None })
     };
     let contact = |f: &dyn Fn(&carom_run::Contact) -> Option<f64>| -> Vec<f64> {
-        numbers(&|row| if let Row::Contact(c) = row { f(c) } else { None })
+        numbers(&|row| if let EventRow::Contact(c) = row { f(c) } else { None })
     };
 
     let mut table = Table { stamp: Some(Stamp::of_motion(motion)), ..Table::default() };
     table.texts("", "kind", rows.iter().map(|r| r.kind().to_string()).collect());
-    table.numbers("", "time", rows.iter().map(Row::time).collect());
+    table.numbers("", "time", rows.iter().map(EventRow::time).collect());
     table.numbers("", "until", contact(&|c| c.to));
-    let name = |row: &Row<'_>| match row {
-        Row::Impact(i) => i.walls.iter().map(|&w| wall(w)).collect::<Vec<_>>().join("+"),
-        Row::Contact(c) => wall(c.wall),
-        Row::Graze(g) => wall(g.wall),
-        Row::Event(e) => model.events.get(e.event).map_or_else(String::new, |m| m.name.clone()),
+    let name = |row: &EventRow<'_>| match row {
+        EventRow::Impact(i) => i.walls.iter().map(|&w| wall(w)).collect::<Vec<_>>().join("+"),
+        EventRow::Contact(c) => wall(c.wall),
+        EventRow::Graze(g) => wall(g.wall),
+        EventRow::Event(e) => model.events.get(e.event).map_or_else(String::new, |m| m.name.clone()),
     };
     table.texts("", "name", rows.iter().map(name).collect());
     for (k, c) in model.coordinates.iter().enumerate() {
         let position = numbers(&|row| match row {
-            Row::Impact(i) => i.position.get(k).copied(),
-            Row::Event(e) => e.position.get(k).copied(),
+            EventRow::Impact(i) => i.position.get(k).copied(),
+            EventRow::Event(e) => e.position.get(k).copied(),
             _ => None,
         });
         table.numbers("position", &c.name, position);
     }
     for (k, c) in model.coordinates.iter().enumerate() {
         let velocity = numbers(&|row| match row {
-            Row::Impact(i) => i.velocity_after.get(k).copied(),
-            Row::Event(e) => e.velocity.get(k).copied(),
+            EventRow::Impact(i) => i.velocity_after.get(k).copied(),
+            EventRow::Event(e) => e.velocity.get(k).copied(),
             _ => None,
         });
         table.numbers("velocity", &format!("{}'", c.name), velocity);
@@ -273,39 +273,39 @@ pub fn happenings(motion: &Motion, model: &Model) -> Table {
     table
 }
 
-enum Row<'a> {
+enum EventRow<'a> {
     Impact(&'a carom_run::Impact),
     Contact(&'a carom_run::Contact),
     Graze(&'a carom_run::Graze),
     Event(&'a carom_run::EventRecord),
 }
 
-impl Row<'_> {
+impl EventRow<'_> {
     fn time(&self) -> f64 {
         match self {
-            Row::Impact(i) => i.time,
-            Row::Contact(c) => c.from,
-            Row::Graze(g) => g.time,
-            Row::Event(e) => e.time,
+            EventRow::Impact(i) => i.time,
+            EventRow::Contact(c) => c.from,
+            EventRow::Graze(g) => g.time,
+            EventRow::Event(e) => e.time,
         }
     }
 
     fn kind(&self) -> &'static str {
         match self {
-            Row::Impact(_) => "impact",
-            Row::Contact(_) => "contact",
-            Row::Graze(_) => "graze",
-            Row::Event(_) => "event",
+            EventRow::Impact(_) => "impact",
+            EventRow::Contact(_) => "contact",
+            EventRow::Graze(_) => "graze",
+            EventRow::Event(_) => "event",
         }
     }
 }
 
-fn ordered(motion: &Motion) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
-    rows.extend(motion.impacts.iter().map(Row::Impact));
-    rows.extend(motion.contacts.iter().map(Row::Contact));
-    rows.extend(motion.grazes.iter().map(Row::Graze));
-    rows.extend(motion.events.iter().map(Row::Event));
+fn ordered(motion: &Motion) -> Vec<EventRow<'_>> {
+    let mut rows: Vec<EventRow<'_>> = Vec::new();
+    rows.extend(motion.impacts.iter().map(EventRow::Impact));
+    rows.extend(motion.contacts.iter().map(EventRow::Contact));
+    rows.extend(motion.grazes.iter().map(EventRow::Graze));
+    rows.extend(motion.events.iter().map(EventRow::Event));
     rows.sort_by(|a, b| a.time().total_cmp(&b.time()));
     rows
 }

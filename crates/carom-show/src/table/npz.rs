@@ -7,7 +7,7 @@
 //!
 //! Sizes and places of 4 GiB and more do not fit their 32 bits: what is marked by `?` is there, with 64, where they occur.
 
-use super::{Table, Values};
+use super::{ColumnValues, Table};
 use crate::provenance::Stamp;
 use flate2::Crc;
 
@@ -19,7 +19,7 @@ pub fn npz(tables: &[(&str, &Table)]) -> Result<Vec<u8>, String> {
     let columns = || tables.iter().flat_map(|(prefix, t)| t.columns.iter().map(move |c| (prefix, c)));
     let mut places = Vec::new();
     for (prefix, column) in columns() {
-        places.push(Place::new(&format!("{prefix}{}", column.name), &column.values));
+        places.push(ArrayHeader::new(&format!("{prefix}{}", column.name), &column.values));
     }
     let stamp = tables.iter().find_map(|(_, table)| table.stamp.as_ref());
     let mut archive = NpzArchive::new(places)?.stamped(stamp);
@@ -38,7 +38,7 @@ pub fn npz(tables: &[(&str, &Table)]) -> Result<Vec<u8>, String> {
 
 /// Name, length and kind of a column before its values are known.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ArrayHeader {
     name: String,
     rows: usize,
     /// `<f8`, `<i8` or `<U` with this many characters.
@@ -46,20 +46,20 @@ pub struct Place {
     kind: &'static str,
 }
 
-impl Place {
+impl ArrayHeader {
     /// The place these values need.
-    pub fn new(name: &str, values: &Values) -> Place {
-        Place::sized(name, values, values.len(), values.characters())
+    pub fn new(name: &str, values: &ColumnValues) -> ArrayHeader {
+        ArrayHeader::sized(name, values, values.len(), values.characters())
     }
 
     /// The place of `rows` values of the same kind as `values`; texts have at most so many characters.
-    pub fn sized(name: &str, values: &Values, rows: usize, characters: usize) -> Place {
+    pub fn sized(name: &str, values: &ColumnValues, rows: usize, characters: usize) -> ArrayHeader {
         let (kind, characters) = match values {
-            Values::Numbers(_) => ("<f8", None),
-            Values::Integers(_) => ("<i8", None),
-            Values::Texts(_) => ("<U", Some(characters.max(1))),
+            ColumnValues::Numbers(_) => ("<f8", None),
+            ColumnValues::Integers(_) => ("<i8", None),
+            ColumnValues::Texts(_) => ("<U", Some(characters.max(1))),
         };
-        Place { name: format!("{name}.npy"), rows, characters, kind }
+        ArrayHeader { name: format!("{name}.npy"), rows, characters, kind }
     }
 
     /// Bytes per row.
@@ -88,15 +88,15 @@ impl Place {
 /// An npz archive whose columns are written piece by piece, all of them in one pass: each piece comes with its place in the
 /// file. For tables too long to hold.
 pub struct NpzArchive {
-    entries: Vec<Entry>,
+    entries: Vec<ArrayMember>,
     /// Of the whole archive.
     comment: Vec<u8>,
     /// From here on a number needs 64 bits.
     limit: u64,
 }
 
-struct Entry {
-    place: Place,
+struct ArrayMember {
+    place: ArrayHeader,
     /// Where its local header begins in the file.
     offset: u64,
     /// Where its next values go.
@@ -110,12 +110,12 @@ impl NpzArchive {
     ///
     /// # Errors
     /// When it would have more bytes than 64 bits can count.
-    pub fn new(places: Vec<Place>) -> Result<NpzArchive, String> {
+    pub fn new(places: Vec<ArrayHeader>) -> Result<NpzArchive, String> {
         NpzArchive::limited(places, LARGE)
     }
 
     /// The same where numbers from `limit` on, 4 GiB − 1 at most, are written with 64 bits.
-    fn limited(places: Vec<Place>, limit: u64) -> Result<NpzArchive, String> {
+    fn limited(places: Vec<ArrayHeader>, limit: u64) -> Result<NpzArchive, String> {
         let too_long = || "so many values do not fit an npz file".to_string();
         let mut offset = 0u64;
         let mut entries = Vec::with_capacity(places.len());
@@ -127,7 +127,7 @@ impl NpzArchive {
             let next = offset + (LOCAL_HEAD + place.name.len() + sizes + header.len()) as u64;
             let mut crc = Crc::new();
             crc.update(&header);
-            entries.push(Entry { place, offset, next, crc, size });
+            entries.push(ArrayMember { place, offset, next, crc, size });
             offset = next.checked_add(data).ok_or_else(too_long)?;
         }
         Ok(NpzArchive { entries, comment: Vec::new(), limit })
@@ -142,15 +142,15 @@ impl NpzArchive {
     }
 
     /// The next values of a column: where they go in the file, and their bytes. Texts longer than their place are cut.
-    pub fn piece(&mut self, column: usize, values: &Values) -> (u64, Vec<u8>) {
+    pub fn piece(&mut self, column: usize, values: &ColumnValues) -> (u64, Vec<u8>) {
         let entry = &mut self.entries[column];
         let width = entry.place.width();
         let mut data = Vec::with_capacity(values.len() * width);
         match values {
-            Values::Numbers(v) => v.iter().for_each(|x| data.extend(x.to_le_bytes())),
-            Values::Integers(v) => v.iter().for_each(|x| data.extend(x.to_le_bytes())),
+            ColumnValues::Numbers(v) => v.iter().for_each(|x| data.extend(x.to_le_bytes())),
+            ColumnValues::Integers(v) => v.iter().for_each(|x| data.extend(x.to_le_bytes())),
             // Fixed-width UTF-32.
-            Values::Texts(v) => {
+            ColumnValues::Texts(v) => {
                 for s in v {
                     let end = data.len() + width;
                     s.chars().take(width / 4).for_each(|c| data.extend(u32::from(c).to_le_bytes()));
@@ -206,7 +206,7 @@ impl NpzArchive {
     }
 
     /// The head of a column, up to its values, and its entry in the directory.
-    fn heads(&self, entry: &Entry) -> Result<(Vec<u8>, Vec<u8>), String> {
+    fn heads(&self, entry: &ArrayMember) -> Result<(Vec<u8>, Vec<u8>), String> {
         let name = &entry.place.name;
         let length = u16::try_from(name.len()).map_err(|_| format!("column name too long: {name}"))?;
         let mut sizes = Vec::new();
@@ -294,15 +294,15 @@ mod tests {
         table.texts("", "s", vec!["a".into(), "über".into(), String::new()]);
         table.integers("", "n", vec![1, -2, 3]);
         let whole = npz(&[("", &table)]).unwrap();
-        let places = table.columns.iter().map(|c| Place::sized(&c.name, &c.values, 3, 4)).collect();
+        let places = table.columns.iter().map(|c| ArrayHeader::sized(&c.name, &c.values, 3, 4)).collect();
         let mut archive = NpzArchive::new(places).unwrap();
         let mut pieces = Vec::new();
         for row in 0..3 {
             for (k, column) in table.columns.iter().enumerate() {
                 let one = match &column.values {
-                    Values::Numbers(v) => Values::Numbers(vec![v[row]]),
-                    Values::Integers(v) => Values::Integers(vec![v[row]]),
-                    Values::Texts(v) => Values::Texts(vec![v[row].clone()]),
+                    ColumnValues::Numbers(v) => ColumnValues::Numbers(vec![v[row]]),
+                    ColumnValues::Integers(v) => ColumnValues::Integers(vec![v[row]]),
+                    ColumnValues::Texts(v) => ColumnValues::Texts(vec![v[row].clone()]),
                 };
                 pieces.push(archive.piece(k, &one));
             }
@@ -322,7 +322,7 @@ mod tests {
         // Sizes are 288 bytes, places 0, 323 and 646, or 20 more for every size of 64 bits before; the directory begins at 969.
         let mut lengths = Vec::new();
         for limit in [LARGE, 969, 600, 300, 200, 1] {
-            let places = table.columns.iter().map(|c| Place::new(&c.name, &c.values)).collect();
+            let places = table.columns.iter().map(|c| ArrayHeader::new(&c.name, &c.values)).collect();
             let mut archive = NpzArchive::limited(places, limit).unwrap();
             let mut pieces: Vec<_> =
                 table.columns.iter().enumerate().map(|(k, c)| archive.piece(k, &c.values)).collect();
@@ -343,9 +343,9 @@ mod tests {
 
     #[test]
     fn a_column_of_4_gib_is_laid_out_with_64_bits() {
-        let none = Values::Numbers(Vec::new());
+        let none = ColumnValues::Numbers(Vec::new());
         let rows = [(1 << 29) - 16, (1 << 29) - 17, 1 << 29];
-        let places = rows.iter().map(|n| Place::sized("x", &none, *n, 0)).collect();
+        let places = rows.iter().map(|n| ArrayHeader::sized("x", &none, *n, 0)).collect();
         let pieces = NpzArchive::new(places).unwrap().finish().unwrap();
         // 2²⁹ − 16 numbers and the header of 128 bytes are 2³² bytes; one number less fits.
         let size = |k: usize| u32::from_le_bytes(pieces[k].1[18..22].try_into().unwrap());

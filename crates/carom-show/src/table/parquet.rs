@@ -8,7 +8,7 @@
 //!
 //! Promise: same table, same bytes; every reader of parquet can read it; memory grows with a row group, not with the table.
 
-use super::{Table, Values};
+use super::{ColumnValues, Table};
 use ::parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use ::parquet::basic::Compression;
 use ::parquet::errors::ParquetError;
@@ -65,9 +65,9 @@ impl<W: Write + Send> ParquetWriter<W> {
         let mut fields = Vec::new();
         for column in &like.columns {
             let kind = match column.values {
-                Values::Numbers(_) => DataType::Float64,
-                Values::Integers(_) => DataType::Int64,
-                Values::Texts(_) => DataType::Utf8,
+                ColumnValues::Numbers(_) => DataType::Float64,
+                ColumnValues::Integers(_) => DataType::Int64,
+                ColumnValues::Texts(_) => DataType::Utf8,
             };
             if kind == DataType::Utf8 {
                 let path = ColumnPath::new(vec![column.name.clone()]);
@@ -107,14 +107,14 @@ impl<W: Write + Send> ParquetWriter<W> {
 }
 
 /// Some values of a column; none if there are fewer.
-fn array(values: &Values, from: usize, to: usize) -> Option<ArrayRef> {
+fn array(values: &ColumnValues, from: usize, to: usize) -> Option<ArrayRef> {
     Some(match values {
-        Values::Numbers(v) => {
+        ColumnValues::Numbers(v) => {
             let numbers = v.get(from..to)?.iter().map(|x| (!x.is_nan()).then_some(*x));
             Arc::new(numbers.collect::<Float64Array>())
         }
-        Values::Integers(v) => Arc::new(Int64Array::from_iter_values(v.get(from..to)?.iter().copied())),
-        Values::Texts(v) => {
+        ColumnValues::Integers(v) => Arc::new(Int64Array::from_iter_values(v.get(from..to)?.iter().copied())),
+        ColumnValues::Texts(v) => {
             let texts = v.get(from..to)?.iter().map(|text| (!text.is_empty()).then_some(text));
             Arc::new(texts.collect::<StringArray>())
         }

@@ -24,15 +24,15 @@ pub fn zero_set(
         }
         (0.5 * (a.0 + b.0), 0.5 * (a.1 + b.1))
     };
-    type Edge = (usize, usize, bool);
-    let mut next: BTreeMap<Edge, Edge> = BTreeMap::new();
+    type CellEdge = (usize, usize, bool);
+    let mut next: BTreeMap<CellEdge, CellEdge> = BTreeMap::new();
     for j in 0..rows {
         for i in 0..columns {
             let corners = [values[j][i], values[j][i + 1], values[j + 1][i + 1], values[j + 1][i]];
             if corners.iter().any(|v| !v.is_finite()) {
                 continue;
             }
-            let edges: [Edge; 4] = [(i, j, false), (i + 1, j, true), (i, j + 1, false), (i, j, true)];
+            let edges: [CellEdge; 4] = [(i, j, false), (i + 1, j, true), (i, j + 1, false), (i, j, true)];
             // Going round anticlockwise, enter where the sign turns from − to +, leave where it turns back: then + is left.
             let sign = |k: usize| corners[k % 4] > 0.0;
             let enter: Vec<usize> = (0..4).filter(|&k| sign(k) && !sign(k + 1)).collect();
@@ -43,8 +43,8 @@ pub fn zero_set(
         }
     }
     let mut curves = Vec::new();
-    let ends: std::collections::BTreeSet<Edge> = next.values().copied().collect();
-    let mut starts: Vec<Edge> = next.keys().filter(|e| !ends.contains(e)).copied().collect();
+    let ends: std::collections::BTreeSet<CellEdge> = next.values().copied().collect();
+    let mut starts: Vec<CellEdge> = next.keys().filter(|e| !ends.contains(e)).copied().collect();
     // Open curves first, then closed ones.
     while let Some(start) = starts.pop().or_else(|| next.keys().next().copied()) {
         let mut curve = vec![crossing(start.0, start.1, start.2)];

@@ -23,14 +23,14 @@ pub struct Fill {
     /// Does it belong to that body?
     pub is_body: bool,
     /// Its form.
-    pub form: Form,
+    pub form: FillShape,
     /// Components of the quaternion or of the axis at each knot; empty when there is none.
     pub turned: Vec<Vec<f64>>,
 }
 
 /// The form of something filled.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Form {
+pub enum FillShape {
     /// A disc, in space a ball, of this radius.
     Round(f64),
     /// Corners in the body's own axes; turns with the angle of its point.
@@ -63,8 +63,8 @@ impl Fill {
         let at = &here[self.point];
         let flat = |corners: Vec<Vec<f64>>| vec![Face { corners, light: 1.0 }];
         match &self.form {
-            Form::Round(_) => vec![],
-            Form::Polygon(corners) => {
+            FillShape::Round(_) => vec![],
+            FillShape::Polygon(corners) => {
                 let (s, c) = angle.sin_cos();
                 flat(
                     corners
@@ -73,8 +73,8 @@ impl Fill {
                         .collect(),
                 )
             }
-            Form::Corners(points) => flat(points.iter().map(|&p| here[p].clone()).collect()),
-            Form::Disc(radius) => {
+            FillShape::Corners(points) => flat(points.iter().map(|&p| here[p].clone()).collect()),
+            FillShape::Disc(radius) => {
                 let (u, v) = across(turned);
                 let corner = |k: usize| {
                     let (s, c) = (std::f64::consts::TAU * k as f64 / ROUND as f64).sin_cos();
@@ -82,7 +82,7 @@ impl Fill {
                 };
                 flat((0..ROUND).map(corner).collect())
             }
-            Form::Box(sides) => boxed(at, sides, turned),
+            FillShape::Box(sides) => boxed(at, sides, turned),
         }
     }
 
@@ -94,8 +94,10 @@ impl Fill {
             return None;
         }
         match &self.form {
-            Form::Round(radius) => Some(at.iter().zip(f).map(|(r, f)| r - radius * f / length).collect()),
-            Form::Polygon(_) => {
+            FillShape::Round(radius) => {
+                Some(at.iter().zip(f).map(|(r, f)| r - radius * f / length).collect())
+            }
+            FillShape::Polygon(_) => {
                 let mut here = vec![vec![]; self.point + 1];
                 here[self.point] = at.to_vec();
                 let faces = self.faces(&here, angle, &[]);
@@ -109,10 +111,10 @@ impl Fill {
     /// The largest distance of the form from its point.
     pub fn reach(&self) -> f64 {
         match &self.form {
-            Form::Round(r) | Form::Disc(r) => *r,
-            Form::Polygon(corners) => corners.iter().map(|c| c.0.hypot(c.1)).fold(0.0, f64::max),
-            Form::Box(sides) => 0.5 * sides.iter().map(|s| s * s).sum::<f64>().sqrt(),
-            Form::Corners(_) => 0.0,
+            FillShape::Round(r) | FillShape::Disc(r) => *r,
+            FillShape::Polygon(corners) => corners.iter().map(|c| c.0.hypot(c.1)).fold(0.0, f64::max),
+            FillShape::Box(sides) => 0.5 * sides.iter().map(|s| s * s).sum::<f64>().sqrt(),
+            FillShape::Corners(_) => 0.0,
         }
     }
 }
@@ -128,27 +130,27 @@ fn evaluate(track: &Track<'_>, scene: &Scene, fill: &SceneFill) -> Option<Fill> 
     };
     let mut turned = vec![];
     let form = match &fill.outline {
-        SceneOutline::Body(Outline::Round(radius), _) => Form::Round(numbers(&[*radius])?[0].abs()),
+        SceneOutline::Body(Outline::Round(radius), _) => FillShape::Round(numbers(&[*radius])?[0].abs()),
         SceneOutline::Body(Outline::Polygon(corners), _) => {
             let all: Vec<Expr> = corners.iter().flatten().copied().collect();
-            Form::Polygon(numbers(&all)?.chunks_exact(2).map(|c| (c[0], c[1])).collect())
+            FillShape::Polygon(numbers(&all)?.chunks_exact(2).map(|c| (c[0], c[1])).collect())
         }
         SceneOutline::Body(Outline::Box(sides), orientation) => {
             let sides = numbers(sides)?;
             if scene.dimension == 2 {
                 let (a, b) = (0.5 * sides[0], 0.5 * sides.get(1).copied().unwrap_or(sides[0]));
-                Form::Polygon(vec![(-a, -b), (a, -b), (a, b), (-a, b)])
+                FillShape::Polygon(vec![(-a, -b), (a, -b), (a, b), (-a, b)])
             } else {
                 turned = orientation.as_ref().map(|q| columns(q)).unwrap_or_default();
                 let side = |i: usize| sides.get(i).copied().unwrap_or(0.0);
-                Form::Box([side(0), side(1), side(2)])
+                FillShape::Box([side(0), side(1), side(2)])
             }
         }
         SceneOutline::Disc(radius, axis) => {
             turned = columns(axis);
-            Form::Disc(numbers(&[*radius])?[0].abs())
+            FillShape::Disc(numbers(&[*radius])?[0].abs())
         }
-        SceneOutline::Corners(points) => Form::Corners(points.clone()),
+        SceneOutline::Corners(points) => FillShape::Corners(points.clone()),
     };
     Some(Fill { point: fill.point, is_body: fill.is_body, form, turned })
 }
@@ -228,7 +230,7 @@ mod tests {
     #[test]
     fn a_disc_lies_across_its_axis() {
         for axis in [[0.0, 0.0, 2.0], [1.0, -2.0, 0.5], [0.0, 1e-9, 0.0]] {
-            let fill = Fill { point: 0, is_body: false, form: Form::Disc(2.0), turned: vec![] };
+            let fill = Fill { point: 0, is_body: false, form: FillShape::Disc(2.0), turned: vec![] };
             for corner in &fill.faces(&[vec![1.0, 1.0, 1.0]], 0.0, &axis)[0].corners {
                 let d: Vec<f64> = corner.iter().map(|c| c - 1.0).collect();
                 let along: f64 = d.iter().zip(&axis).map(|(a, b)| a * b).sum();
@@ -239,12 +241,12 @@ mod tests {
 
     #[test]
     fn a_wall_touches_a_polygon_at_the_corner_nearest_to_it() {
-        let square = Form::Polygon(vec![(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]);
+        let square = FillShape::Polygon(vec![(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]);
         let fill = Fill { point: 0, is_body: true, form: square, turned: vec![] };
         // Turned by 45°, the lowest corner is √2 below the middle; the floor pushes up.
         let touched = fill.touched(&[3.0, 5.0], std::f64::consts::FRAC_PI_4, &[0.0, 2.0]).expect("a place");
         assert!((touched[0] - 3.0).abs() < 1e-12 && (touched[1] - 5.0 + 2f64.sqrt()).abs() < 1e-12);
-        let ball = Fill { point: 0, is_body: true, form: Form::Round(0.5), turned: vec![] };
+        let ball = Fill { point: 0, is_body: true, form: FillShape::Round(0.5), turned: vec![] };
         assert_eq!(ball.touched(&[3.0, 5.0], 0.0, &[0.0, 2.0]), Some(vec![3.0, 4.5]));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Scene;
 use crate::draw::is_greek;
-use crate::formula::{Formulas, Meaning};
+use crate::formula::{Formulas, SymbolMeaning};
 use carom_expr::{Expr, Function};
 use carom_mech::{Diagnostic, Mechanics, Physics, Severity};
 
@@ -122,10 +122,10 @@ fn potential(mechanics: &Mechanics, angle: usize, turns: f64) -> f64 {
         .meanings
         .iter()
         .map(|m| match *m {
-            Meaning::Position(k) if k == angle => turns * std::f64::consts::PI,
-            Meaning::Position(k) => model.start.position.get(k).copied().flatten().unwrap_or(1.0),
-            Meaning::Known(x) => x,
-            Meaning::Time => model.start.time,
+            SymbolMeaning::Position(k) if k == angle => turns * std::f64::consts::PI,
+            SymbolMeaning::Position(k) => model.start.position.get(k).copied().flatten().unwrap_or(1.0),
+            SymbolMeaning::Known(x) => x,
+            SymbolMeaning::Time => model.start.time,
             _ => 0.0,
         })
         .collect();

@@ -19,7 +19,7 @@ mod stage;
 mod surface;
 mod walls;
 
-pub use fill::{Face, Fill, Form};
+pub use fill::{Face, Fill, FillShape};
 pub use stage::{Flash, PointTrack, Role, Stage, WallTrack};
 
 use carom_expr::Expr;

@@ -1,6 +1,6 @@
 //! A scene along a motion: where everything is at every knot.
 
-use super::{Fill, Form, Scene, contact, surface, walls};
+use super::{Fill, FillShape, Scene, contact, surface, walls};
 use crate::track::{Knot, Track};
 
 /// A scene along a motion.
@@ -327,8 +327,9 @@ fn flashes(track: &Track<'_>, scene: &Scene, points: &[PointTrack], fills: &[Fil
             let new: Vec<usize> = here.iter().filter(|p| !chosen.contains(p)).copied().collect();
             for i in new {
                 let at: Vec<f64> = points[i].at.iter().map(|c| c[knot]).collect();
-                let form =
-                    fills.iter().find(|f| f.is_body && f.point == i && !matches!(f.form, Form::Corners(_)));
+                let form = fills
+                    .iter()
+                    .find(|f| f.is_body && f.point == i && !matches!(f.form, FillShape::Corners(_)));
                 let touched = form.and_then(|form| {
                     let f = contact::direction(track, scene, w, i, jump)?;
                     form.touched(&at, points[i].angle.as_ref().map_or(0.0, |a| a[knot]), &f)

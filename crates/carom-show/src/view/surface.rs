@@ -6,7 +6,7 @@
 
 use super::Scene;
 use super::curve::zero_set;
-use crate::formula::{Formulas, Meaning, curves, meaning};
+use crate::formula::{Formulas, SymbolMeaning, curves, meaning};
 use crate::track::Track;
 use carom_expr::{Expr, Symbol};
 use carom_mech::RowKind;
@@ -16,10 +16,10 @@ const SECTIONS: [usize; 3] = [3, 3, 7];
 const GRID: usize = 48;
 
 /// A curve in space.
-pub type Curve = Vec<[f64; 3]>;
+pub type SpaceCurve = Vec<[f64; 3]>;
 
 /// The sections of all surfaces within the bounds of a scene in space.
-pub fn surfaces(track: &Track<'_>, scene: &Scene, bounds: &[(f64, f64)]) -> Vec<Curve> {
+pub fn surfaces(track: &Track<'_>, scene: &Scene, bounds: &[(f64, f64)]) -> Vec<SpaceCurve> {
     if scene.dimension != 3 || bounds.len() != 3 {
         return vec![];
     }
@@ -40,22 +40,32 @@ pub fn surfaces(track: &Track<'_>, scene: &Scene, bounds: &[(f64, f64)]) -> Vec<
 }
 
 /// The surface of a formula of nothing but the coordinates that are a point.
-fn of_point(track: &Track<'_>, scene: &Scene, formula: Expr, bounds: &[(f64, f64)]) -> Option<Vec<Curve>> {
+fn of_point(
+    track: &Track<'_>,
+    scene: &Scene,
+    formula: Expr,
+    bounds: &[(f64, f64)],
+) -> Option<Vec<SpaceCurve>> {
     let model = &track.mechanics.model;
     let dag = &model.dag;
     scene.points.iter().find_map(|point| {
         let symbols: Vec<Symbol> = point.at.iter().filter_map(|&e| dag.as_symbol(e)).collect();
         let [x, y, z] = symbols[..] else { return None };
-        let places = symbols.iter().all(|s| matches!(meaning(model, *s), Meaning::Position(_)));
+        let places = symbols.iter().all(|s| matches!(meaning(model, *s), SymbolMeaning::Position(_)));
         let known = |s: &Symbol| {
-            symbols.contains(s) || matches!(meaning(model, *s), Meaning::Known(_) | Meaning::Time)
+            symbols.contains(s) || matches!(meaning(model, *s), SymbolMeaning::Known(_) | SymbolMeaning::Time)
         };
         let fits = places && dag.symbols_in(&[formula]).iter().all(known);
         fits.then(|| sections(track, formula, [Some(x), Some(y), Some(z)], bounds))
     })
 }
 
-fn sections(track: &Track<'_>, formula: Expr, of: [Option<Symbol>; 3], bounds: &[(f64, f64)]) -> Vec<Curve> {
+fn sections(
+    track: &Track<'_>,
+    formula: Expr,
+    of: [Option<Symbol>; 3],
+    bounds: &[(f64, f64)],
+) -> Vec<SpaceCurve> {
     let model = &track.mechanics.model;
     let mut formulas = Formulas::new(model, &[formula]);
     let inputs = curves(model);
@@ -63,11 +73,11 @@ fn sections(track: &Track<'_>, formula: Expr, of: [Option<Symbol>; 3], bounds: &
     let symbols = formulas.symbols.clone();
     let meanings = formulas.meanings.clone();
     let mut value = |p: [f64; 3]| {
-        let slot = |(s, m): (&Symbol, &Meaning)| match *m {
+        let slot = |(s, m): (&Symbol, &SymbolMeaning)| match *m {
             _ if of.contains(&Some(*s)) => p[of.iter().position(|o| *o == Some(*s)).unwrap_or(0)],
-            Meaning::Known(v) => v,
-            Meaning::Time => start,
-            Meaning::Input(i, order) => inputs[i].value(order, start),
+            SymbolMeaning::Known(v) => v,
+            SymbolMeaning::Time => start,
+            SymbolMeaning::Input(i, order) => inputs[i].value(order, start),
             _ => f64::NAN,
         };
         let slots: Vec<f64> = symbols.iter().zip(&meanings).map(slot).collect();
@@ -90,7 +100,7 @@ fn sections(track: &Track<'_>, formula: Expr, of: [Option<Symbol>; 3], bounds: &
             found.extend(
                 section
                     .into_iter()
-                    .map(|curve| curve.into_iter().map(|(u, v)| place(u, v)).collect::<Curve>()),
+                    .map(|curve| curve.into_iter().map(|(u, v)| place(u, v)).collect::<SpaceCurve>()),
             );
         }
         if axis == 2 {
@@ -102,9 +112,9 @@ fn sections(track: &Track<'_>, formula: Expr, of: [Option<Symbol>; 3], bounds: &
 
 /// Where a bowl ends: beyond the levels that are closed curves, those cut by the sides of the box are corners that nobody
 /// takes for the same surface. A surface whose levels are all closed (a ball), or all cut (a plane), has no such end.
-fn whole_levels(levels: &[Curve]) -> (f64, f64) {
-    let height = |level: &&Curve| level[0][2];
-    let (closed, open): (Vec<&Curve>, Vec<&Curve>) =
+fn whole_levels(levels: &[SpaceCurve]) -> (f64, f64) {
+    let height = |level: &&SpaceCurve| level[0][2];
+    let (closed, open): (Vec<&SpaceCurve>, Vec<&SpaceCurve>) =
         levels.iter().filter(|l| !l.is_empty()).partition(|l| l.first() == l.last());
     let is_cut = |z: f64| open.iter().any(|l| height(l) == z);
     let whole = || closed.iter().map(height).filter(|z| !is_cut(*z));
@@ -118,7 +128,11 @@ fn whole_levels(levels: &[Curve]) -> (f64, f64) {
 }
 
 /// The parts between two heights of a curve on which `value` vanishes.
-fn within(curve: Curve, (low, high): (f64, f64), value: &mut impl FnMut([f64; 3]) -> f64) -> Vec<Curve> {
+fn within(
+    curve: SpaceCurve,
+    (low, high): (f64, f64),
+    value: &mut impl FnMut([f64; 3]) -> f64,
+) -> Vec<SpaceCurve> {
     let inside = |p: &[f64; 3]| (low..=high).contains(&p[2]);
     if curve.iter().all(inside) {
         return vec![curve];
@@ -145,7 +159,7 @@ fn within(curve: Curve, (low, high): (f64, f64), value: &mut impl FnMut([f64; 3]
         }
         at(part)
     };
-    let (mut parts, mut part) = (Vec::new(), Curve::new());
+    let (mut parts, mut part) = (Vec::new(), SpaceCurve::new());
     for (i, p) in curve.iter().enumerate() {
         let before = i.checked_sub(1).map(|i| curve[i]);
         match (inside(p), before) {
@@ -167,7 +181,7 @@ fn within(curve: Curve, (low, high): (f64, f64), value: &mut impl FnMut([f64; 3]
 mod tests {
     use super::*;
 
-    fn circle(radius: f64, z: f64) -> Curve {
+    fn circle(radius: f64, z: f64) -> SpaceCurve {
         let corner = |(x, y): (f64, f64)| [radius * x, radius * y, z];
         [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (1.0, 0.0)].map(corner).to_vec()
     }
@@ -195,7 +209,7 @@ mod tests {
     #[test]
     fn the_end_of_a_curve_lies_on_the_surface_and_not_on_the_chord() {
         // z = x², by chords from one whole x to the next: the chord is at height 2 where x = 4/3.
-        let parabola: Curve = (0..4).map(|i| [f64::from(i), 0.0, f64::from(i * i)]).collect();
+        let parabola: SpaceCurve = (0..4).map(|i| [f64::from(i), 0.0, f64::from(i * i)]).collect();
         let parts = within(parabola, (f64::NEG_INFINITY, 2.0), &mut |p| p[2] - p[0] * p[0]);
         let end = parts[0].last().unwrap();
         assert!(parts.len() == 1 && (end[0] - 2f64.sqrt()).abs() < 1e-11 && end[2] == 2.0, "{parts:?}");

@@ -6,11 +6,11 @@
 //! The free side (φ > 0) lies to the left of every curve.
 
 use super::curve::zero_set;
-use super::{Fill, Form, Scene, WallTrack};
-use crate::formula::{Formulas, Meaning, curves};
+use super::{Fill, FillShape, Scene, WallTrack};
+use crate::formula::{Formulas, SymbolMeaning, curves};
 use crate::track::Track;
 use carom_expr::{Expr, Random, Symbol};
-use carom_run::input::Curve;
+use carom_run::input::Spline;
 
 /// Cells of the grid in which curves are looked for; curves that move are looked for more coarsely, many times.
 const GRID: usize = 140;
@@ -21,20 +21,21 @@ const FITTED: usize = 24;
 const MISFIT: f64 = 1e-9;
 
 /// A function of the plane and time.
-struct Plane {
+struct PlaneFunction {
     formulas: Formulas,
-    curves: Vec<Curve>,
+    curves: Vec<Spline>,
     x: Option<Symbol>,
     y: Option<Symbol>,
     moving: bool,
 }
 
-impl Plane {
-    fn new(track: &Track<'_>, expr: Expr, x: Option<Symbol>, y: Option<Symbol>) -> Plane {
+impl PlaneFunction {
+    fn new(track: &Track<'_>, expr: Expr, x: Option<Symbol>, y: Option<Symbol>) -> PlaneFunction {
         let model = &track.mechanics.model;
         let formulas = Formulas::new(model, &[expr]);
-        let moving = formulas.meanings.iter().any(|m| matches!(m, Meaning::Time | Meaning::Input(..)));
-        Plane { formulas, curves: curves(model), x, y, moving }
+        let moving =
+            formulas.meanings.iter().any(|m| matches!(m, SymbolMeaning::Time | SymbolMeaning::Input(..)));
+        PlaneFunction { formulas, curves: curves(model), x, y, moving }
     }
 
     fn value(&mut self, x: f64, y: f64, t: f64) -> f64 {
@@ -46,9 +47,9 @@ impl Plane {
             .map(|(s, m)| match *m {
                 _ if Some(*s) == self.x => x,
                 _ if Some(*s) == self.y => y,
-                Meaning::Known(v) => v,
-                Meaning::Time => t,
-                Meaning::Input(i, order) => self.curves[i].value(order, t),
+                SymbolMeaning::Known(v) => v,
+                SymbolMeaning::Time => t,
+                SymbolMeaning::Input(i, order) => self.curves[i].value(order, t),
                 _ => f64::NAN,
             })
             .collect();
@@ -76,7 +77,7 @@ pub fn walls(
         let symbol = |name: &str| model.dag.find_symbol(name).and_then(|e| model.dag.as_symbol(e));
         let track_of = match wall.draw {
             Some(draw) => {
-                let mut plane = Plane::new(track, draw, symbol("x"), symbol("y"));
+                let mut plane = PlaneFunction::new(track, draw, symbol("x"), symbol("y"));
                 let inside = free.iter().filter(|p| plane.value(p.0, p.1, p.2) > 0.0).count();
                 let flip = 2 * inside < free.len();
                 // Where bodies have forms, a wall stands where it is drawn; markers have no size in the plane.
@@ -100,14 +101,14 @@ pub fn walls(
 
 type Frames = (Vec<Vec<Vec<(f64, f64)>>>, Vec<f64>);
 
-fn in_plane(track: &Track<'_>, mut plane: Plane, bounds: [f64; 4], flip: bool) -> Frames {
+fn in_plane(track: &Track<'_>, mut plane: PlaneFunction, bounds: [f64; 4], flip: bool) -> Frames {
     let [left, right, bottom, top] = bounds;
     let knot_times: Vec<f64> = track.knots.iter().map(|&k| track.time(k)).collect();
     let mut random = Random(1);
     let spots: Vec<(f64, f64)> = (0..FITTED)
         .map(|_| (left + (right - left) * random.unit(), bottom + (top - bottom) * random.unit()))
         .collect();
-    let straight_at = |plane: &mut Plane, t: f64| -> Option<Straight> {
+    let straight_at = |plane: &mut PlaneFunction, t: f64| -> Option<Straight> {
         let data: Vec<(f64, f64, f64)> = spots.iter().map(|p| (p.0, p.1, plane.value(p.0, p.1, t))).collect();
         fit(&data)
     };
@@ -148,9 +149,9 @@ fn in_plane(track: &Track<'_>, mut plane: Plane, bounds: [f64; 4], flip: bool) -
 /// from the middle of a ball, or from half the width of a block, is zero when they touch.
 fn behind(form: &Fill, track: &Track<'_>, scene: &Scene, frames: &Frames) -> f64 {
     match &form.form {
-        Form::Round(radius) => *radius,
+        FillShape::Round(radius) => *radius,
         // A block that turns touches with a corner, which has a gap of its own.
-        Form::Polygon(corners) => {
+        FillShape::Polygon(corners) => {
             let angles = scene.points[form.point].angle.map(|a| track.evaluate_one(a, &track.some_knots(50)));
             let angles = angles.unwrap_or_else(|| vec![0.0]);
             let turns = angles.iter().any(|v| (v - angles[0]).abs() > 1e-9);
@@ -176,7 +177,7 @@ fn derived(track: &Track<'_>, scene: &Scene, gap: Expr, bounds: [f64; 4]) -> Opt
         let moving = Formulas::new(model, &[gap])
             .meanings
             .iter()
-            .any(|m| matches!(m, Meaning::Time | Meaning::Input(..)));
+            .any(|m| matches!(m, SymbolMeaning::Time | SymbolMeaning::Input(..)));
         let mut straight_at = |t: f64| -> Option<Straight> {
             let values = states.iter().map(|q| formulas.at(&curves, t, q, &[]));
             fit(&values.map(|v| (v[1], v[2], v[0])).collect::<Vec<_>>())
@@ -197,10 +198,13 @@ fn derived(track: &Track<'_>, scene: &Scene, gap: Expr, bounds: [f64; 4]) -> Opt
             let known = |s: &Symbol| {
                 *s == x
                     || *s == y
-                    || matches!(crate::formula::meaning(model, *s), Meaning::Known(_) | Meaning::Time)
+                    || matches!(
+                        crate::formula::meaning(model, *s),
+                        SymbolMeaning::Known(_) | SymbolMeaning::Time
+                    )
             };
             if dag.symbols_in(&[gap]).iter().all(known) {
-                let plane = Plane::new(track, gap, Some(x), Some(y));
+                let plane = PlaneFunction::new(track, gap, Some(x), Some(y));
                 return Some((in_plane(track, plane, bounds, false), index));
             }
         }

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use carom_expr::{Dag, Expr};
-use carom_mech::{Direction, *};
+use carom_mech::{CrossingDirection, *};
 use carom_run::*;
 
 fn stop_at(time: f64) -> Stop {
@@ -168,7 +168,7 @@ pub fn ball(samples: usize) -> (Mechanics, Motion) {
     m.events = vec![Event {
         name: "apex".into(),
         when,
-        direction: Direction::Falling,
+        direction: CrossingDirection::Falling,
         only_if: None,
         action: Action::Record,
     }];

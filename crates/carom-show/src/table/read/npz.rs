@@ -7,7 +7,7 @@
 //! A number of 32 bits with all of them set has its 64 elsewhere: in an extra field after the name, or in "PK66" before "PK67".
 
 use super::{Misread, most_numbers};
-use crate::table::{Column, Table, Values};
+use crate::table::{Column, ColumnValues, Table};
 use std::io::Read;
 
 /// Reads an npz archive: a column of numbers for each of its arrays.
@@ -40,12 +40,12 @@ pub fn read_npz(file: &[u8]) -> Result<Table, Misread> {
                 "all arrays must have the same length, one value per trajectory",
             ));
         }
-        table.columns.push(Column { name, values: Values::Numbers(values) });
+        table.columns.push(Column { name, values: ColumnValues::Numbers(values) });
     }
     Ok(table)
 }
 
-struct Entry {
+struct ZipMember {
     name: String,
     method: u16,
     crc: usize,
@@ -97,7 +97,7 @@ fn list(file: &[u8], end: usize) -> Option<(usize, usize)> {
 }
 
 /// The entries of a zip archive.
-fn directory(file: &[u8]) -> Result<Vec<Entry>, Misread> {
+fn directory(file: &[u8]) -> Result<Vec<ZipMember>, Misread> {
     let none =
         || Misread::new("it is not an npz archive", "write it with numpy.savez(\"starts.npz\", theta=…)");
     if !file.starts_with(b"PK") {
@@ -125,7 +125,7 @@ fn directory(file: &[u8]) -> Result<Vec<Entry>, Misread> {
                 n => Some(n),
             };
             let (unpacked, packed, offset) = (number(24)?, number(20)?, number(42)?);
-            let entry = Entry {
+            let entry = ZipMember {
                 name: String::from_utf8_lossy(head.get(name)?).into_owned(),
                 method: u16_at(head, 10)?,
                 crc: u32_at(head, 16)?,
@@ -142,7 +142,7 @@ fn directory(file: &[u8]) -> Result<Vec<Entry>, Misread> {
     Ok(entries)
 }
 
-impl Entry {
+impl ZipMember {
     /// The array's file, unpacked; no longer than `most` and its header.
     fn bytes(&self, file: &[u8], most: u64) -> Result<Vec<u8>, Misread> {
         const HEADER: u64 = 1 << 16;

@@ -5,7 +5,7 @@
 
 use super::{Misread, most_numbers};
 use crate::provenance::Stamp;
-use crate::table::{Column, Table, Values};
+use crate::table::{Column, ColumnValues, Table};
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use ::parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
@@ -94,7 +94,7 @@ fn read(file: &[u8]) -> Result<Table, Misread> {
     }
     let mut table = Table::default();
     for (&k, values) in wanted.iter().zip(columns) {
-        table.columns.push(Column { name: fields[k].name().clone(), values: Values::Numbers(values) });
+        table.columns.push(Column { name: fields[k].name().clone(), values: ColumnValues::Numbers(values) });
     }
     Ok(table)
 }
@@ -149,9 +149,9 @@ fn own(file: &[u8]) -> Result<Table, Misread> {
         Table { stamp: stamp(reader.metadata()).map(|json| Stamp::read(&json)), ..Table::default() };
     for field in reader.schema().fields() {
         let values = match field.data_type() {
-            DataType::Float64 => Values::Numbers(Vec::new()),
-            DataType::Int64 => Values::Integers(Vec::new()),
-            DataType::Utf8 => Values::Texts(Vec::new()),
+            DataType::Float64 => ColumnValues::Numbers(Vec::new()),
+            DataType::Int64 => ColumnValues::Integers(Vec::new()),
+            DataType::Utf8 => ColumnValues::Texts(Vec::new()),
             _ => {
                 let hint = "only tables that carom wrote can be joined";
                 return Err(Misread::new(
@@ -166,12 +166,12 @@ fn own(file: &[u8]) -> Result<Table, Misread> {
         let batch = batch.map_err(damaged)?;
         for (column, array) in table.columns.iter_mut().zip(batch.columns()) {
             match &mut column.values {
-                Values::Numbers(v) => numbers(array, v),
-                Values::Integers(v) => {
+                ColumnValues::Numbers(v) => numbers(array, v),
+                ColumnValues::Integers(v) => {
                     let Some(array) = array.as_primitive_opt::<Int64Type>() else { continue };
                     v.extend(array.iter().map(Option::unwrap_or_default));
                 }
-                Values::Texts(v) => {
+                ColumnValues::Texts(v) => {
                     let Some(array) = array.as_string_opt::<i32>() else { continue };
                     v.extend(array.iter().map(|text| text.unwrap_or_default().to_owned()));
                 }
