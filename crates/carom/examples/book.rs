@@ -78,7 +78,11 @@ fn visit(value: &mut Value, change: &mut impl FnMut(&str, &str) -> String) {
 }
 
 fn chapter(source: &Path, path: &str, content: &str) -> Result<String, Vec<String>> {
-    let content = if path == "gallery.md" { with_figures(source, content) } else { content.to_owned() };
+    let content = match path {
+        "gallery.md" => with_figures(source, content),
+        _ if path.starts_with("notebooks/") => drawn(source, content),
+        _ => content.to_owned(),
+    };
     chapter::formulas(&blocks(source, path, &content)?)
 }
 
@@ -125,6 +129,22 @@ fn with_figures(source: &Path, content: &str) -> String {
     out
 }
 
+/// A notebook with the pictures and animations that have been drawn, each on a line of its own; without the others.
+fn drawn(source: &Path, content: &str) -> String {
+    const FIGURE: &str = "src=\"../figures/notebooks/";
+    let there = |line: &str| {
+        let name = line.split_once(FIGURE).and_then(|(_, rest)| rest.split_once('"')).map(|(name, _)| name);
+        name.is_none_or(|name| source.join("figures/notebooks").join(name).exists())
+    };
+    let line = |line: &str| match there(line) {
+        true => format!("{line}\n"),
+        false => {
+            "*(a picture, once the notebooks have been run: `python python/notebooks/build.py`)*\n".to_owned()
+        }
+    };
+    content.lines().map(line).collect()
+}
+
 fn figures(folder: &Path) -> Outcome<()> {
     fs::create_dir_all(folder)?;
     for entry in gallery::all() {
@@ -148,5 +168,5 @@ fn picture(entry: &gallery::Entry) -> Result<String, String> {
     let program = Program::compile(&mechanics).map_err(|problem| problem.to_string())?;
     options.sampling = Sampling::Even(1001);
     let motion = simulate(&program, &options).map_err(|problem| problem.to_string())?;
-    plot::svg(&mechanics, &motion, &[], plot::Style::default()).map_err(lines)
+    plot::svg(&mechanics, &motion, &[], plot::PlotStyle::default()).map_err(lines)
 }

@@ -7,7 +7,7 @@ use crate::elements::{Body, Event, Force, Wall};
 use crate::formula::Formula;
 use crate::{Error, Model};
 use carom_mech::Draft;
-use carom_mech::draft::{self, At, FormulaKind, Point, Signal, Word};
+use carom_mech::draft::{self, At, FormulaKind, Point, SignalSource, Word};
 
 /// What places of a built model are in.
 const FILE: &str = "model.toml (built)";
@@ -322,7 +322,7 @@ impl ModelBuilder {
     /// assert!(builder.build().is_ok());
     /// ```
     pub fn input(mut self, name: &str, formula: impl Into<Formula>) -> ModelBuilder {
-        let input = draft::Input { name: word(name), signal: Signal::Formula(written(formula)) };
+        let input = draft::Input { name: word(name), signal: SignalSource::Formula(written(formula)) };
         put_element(&mut self.draft.inputs, |i| &i.name.text, input);
         self
     }
@@ -344,7 +344,7 @@ impl ModelBuilder {
         self.draft.tables.retain(|(known, _)| *known != file);
         self.draft.provide_table(&file, &text);
         let column = Some(word(name));
-        let signal = Signal::Table { file: word(file), column, time: None, interpolate: None };
+        let signal = SignalSource::Table { file: word(file), column, time: None, interpolate: None };
         put_element(&mut self.draft.inputs, |i| &i.name.text, draft::Input { name: word(name), signal });
         self
     }
@@ -356,8 +356,12 @@ impl ModelBuilder {
     /// assert!(builder.to_toml().contains("u = { file = \"u.csv\", column = \"force\" }"));
     /// ```
     pub fn input_file(mut self, name: &str, file: &str, column: &str) -> ModelBuilder {
-        let signal =
-            Signal::Table { file: word(file), column: Some(word(column)), time: None, interpolate: None };
+        let signal = SignalSource::Table {
+            file: word(file),
+            column: Some(word(column)),
+            time: None,
+            interpolate: None,
+        };
         put_element(&mut self.draft.inputs, |i| &i.name.text, draft::Input { name: word(name), signal });
         self
     }

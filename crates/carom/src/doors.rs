@@ -1,7 +1,7 @@
 //! What other doors of this workspace need of the rooms behind the surface. Not part of the surface: it may change with any
 //! version.
 
-use crate::{Error, Model, Motion};
+use crate::{Error, Model, Motion, Options, Simulator};
 use carom_mech::{Draft, Mechanics};
 use std::sync::Arc;
 
@@ -17,6 +17,45 @@ use std::sync::Arc;
 /// ```
 pub fn model(text: &str, file: &str, tables: Vec<(String, String)>) -> Result<Model, Error> {
     Model::parse(text, file, tables)
+}
+
+/// A model from what its text says, options applied.
+///
+/// # Errors
+/// Everything that is wrong with it.
+///
+/// ```
+/// let mut draft = carom::doors::draft(&carom::Model::gallery("quartic")?).clone();
+/// let name = draft.add_output("--gradient", "x^2");
+/// assert!(carom::doors::of_draft(draft)?.outputs().any(|output| output == name));
+/// # Ok::<(), carom::Error>(())
+/// ```
+pub fn of_draft(draft: Draft) -> Result<Model, Error> {
+    Model::check(draft, Vec::new())
+}
+
+/// Simulates with more to say about how than [`Options`] have words for: `more` hears of the mechanics and changes what is asked.
+///
+/// # Errors
+/// As [`Simulator::simulate_with`], and what `more` refuses, in a sentence.
+///
+/// ```
+/// let model = carom::Model::gallery("quartic")?;
+/// let ask = |mechanics: &carom_mech::Mechanics, options: &mut carom_run::Options| {
+///     options.directions = carom_run::Direction::named("x", mechanics)?;
+///     Ok(())
+/// };
+/// let motion = carom::doors::simulate(&mut model.simulator()?, &model.options(), ask, |_| true)?;
+/// assert!(motion.to_json().contains("\"sensitivity\""));
+/// # Ok::<(), carom::Error>(())
+/// ```
+pub fn simulate(
+    simulator: &mut Simulator,
+    options: &Options,
+    more: impl FnOnce(&Mechanics, &mut carom_run::Options) -> Result<(), String>,
+    tell: impl FnMut(&carom_run::Progress) -> bool,
+) -> Result<Motion, Error> {
+    simulator.simulate_as(options, more, tell)
 }
 
 /// What its text says.

@@ -19,11 +19,11 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct Error {
-    inner: Arc<Inner>,
+    inner: Arc<ErrorInner>,
 }
 
-struct Inner {
-    kind: Kind,
+struct ErrorInner {
+    kind: ErrorKind,
     /// What the places are in.
     file: String,
     diagnostics: Vec<Diagnostic>,
@@ -31,7 +31,7 @@ struct Inner {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ErrorKind {
     Model,
     Start,
     Request,
@@ -39,14 +39,23 @@ pub(crate) enum Kind {
 }
 
 impl Error {
-    pub(crate) fn new(kind: Kind, file: &str, mut diagnostics: Vec<Diagnostic>) -> Error {
+    pub(crate) fn new(kind: ErrorKind, file: &str, mut diagnostics: Vec<Diagnostic>) -> Error {
         diagnostic::tidy(&mut diagnostics);
-        Error { inner: Arc::new(Inner { kind, file: file.to_owned(), diagnostics, cause: None }) }
+        Error { inner: Arc::new(ErrorInner { kind, file: file.to_owned(), diagnostics, cause: None }) }
     }
 
     /// What was asked for does not exist or has no meaning.
     pub(crate) fn request(message: impl Into<String>, hint: impl Into<String>) -> Error {
-        Error::new(Kind::Request, "", vec![Diagnostic::error(message).with_hint(hint)])
+        Error::new(ErrorKind::Request, "", vec![Diagnostic::error(message).with_hint(hint)])
+    }
+
+    /// The same from a sentence that may end with its way out.
+    pub(crate) fn sentence(text: &str) -> Error {
+        let (message, hint) = match text.split_once("\n  hint: ") {
+            Some((message, hint)) => (message, Some(hint.to_owned())),
+            None => (text, None),
+        };
+        Error::new(ErrorKind::Request, "", vec![Diagnostic { hint, ..Diagnostic::error(message) }])
     }
 
     /// A name that is not one of these.
@@ -62,15 +71,16 @@ impl Error {
 
     pub(crate) fn file(path: &str, cause: std::io::Error) -> Error {
         let diagnostics = vec![Diagnostic::error(format!("cannot read or write {path}: {cause}"))];
-        let inner = Inner { kind: Kind::File, file: String::new(), diagnostics, cause: Some(cause) };
+        let inner =
+            ErrorInner { kind: ErrorKind::File, file: String::new(), diagnostics, cause: Some(cause) };
         Error { inner: Arc::new(inner) }
     }
 
     pub(crate) fn simulate(error: &SimulateError, file: &str) -> Error {
         let kind = match error {
-            SimulateError::Option(_) => Kind::Request,
-            SimulateError::Compile(_) => Kind::Model,
-            _ => Kind::Start,
+            SimulateError::Option(_) => ErrorKind::Request,
+            SimulateError::Compile(_) => ErrorKind::Model,
+            _ => ErrorKind::Start,
         };
         let mut all: Vec<Diagnostic> = error.messages().into_iter().map(Diagnostic::error).collect();
         if let (Some(last), Some(hint)) = (all.last_mut(), error.hint()) {
@@ -95,7 +105,7 @@ impl Error {
     /// assert!(carom::Model::from_toml("coordinates = []").unwrap_err().is_model());
     /// ```
     pub fn is_model(&self) -> bool {
-        self.inner.kind == Kind::Model
+        self.inner.kind == ErrorKind::Model
     }
 
     /// Is the start behind a wall, off a constraint or singular?
@@ -108,7 +118,7 @@ impl Error {
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn is_start(&self) -> bool {
-        self.inner.kind == Kind::Start
+        self.inner.kind == ErrorKind::Start
     }
 
     /// Was something asked for that does not exist or has no meaning: a name, a time, a setting?
@@ -121,7 +131,7 @@ impl Error {
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn is_request(&self) -> bool {
-        self.inner.kind == Kind::Request
+        self.inner.kind == ErrorKind::Request
     }
 
     /// Could a file not be read or written? Its cause is the [`source`](std::error::Error::source).
@@ -132,7 +142,7 @@ impl Error {
     /// assert!(error.is_file() && error.source().is_some());
     /// ```
     pub fn is_file(&self) -> bool {
-        self.inner.kind == Kind::File
+        self.inner.kind == ErrorKind::File
     }
 }
 

@@ -68,7 +68,9 @@ mod state;
 
 pub use builder::ModelBuilder;
 pub use carom_mech::{Diagnostic, Place, Severity};
-pub use carom_run::{Audit, Progress, Side, Stop, StopReason, Verdict};
+pub use carom_run::{
+    Audit, Gradient, NotDifferentiable, Obstacle, Progress, Side, Stop, StopReason, Verdict,
+};
 pub use elements::{Body, Event, Force, Wall};
 pub use error::Error;
 pub use formula::Formula;

@@ -1,16 +1,16 @@
 //! A checked model and everything that is made of it once: equations, program.
 
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use crate::motion::Motion;
-use crate::options::{Following, Options};
+use crate::options::Options;
 use crate::simulator::Simulator;
 use crate::{Error, ModelBuilder, gallery};
 use carom_mech::{Diagnostic, Draft, Mechanics, diagnostic};
-use carom_run::Program;
+use carom_run::{Incremental, Program, Varied};
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A mechanical system: read from a model file or made by [`Model::builder`], checked in either case.
 ///
@@ -25,14 +25,18 @@ use std::sync::{Arc, OnceLock};
 /// ```
 #[derive(Clone)]
 pub struct Model {
-    inner: Arc<Inner>,
+    inner: Arc<ModelInner>,
 }
 
-struct Inner {
+/// Names that were set, and what follows from their numbers, where that is known.
+type LastSet = Option<(Vec<Varied>, Option<Arc<Incremental>>)>;
+
+struct ModelInner {
     draft: Draft,
     checked: carom_mech::Model,
     warnings: Vec<Diagnostic>,
-    following: OnceLock<Following>,
+    /// What follows from the numbers that were set last.
+    incremental: Mutex<LastSet>,
     equations: OnceLock<Result<Arc<Mechanics>, Error>>,
     program: OnceLock<Result<Arc<Program>, Error>>,
     #[cfg(feature = "show")]
@@ -110,16 +114,17 @@ impl Model {
         Model::check(draft, problems)
     }
 
-    fn check(draft: Draft, mut problems: Vec<Diagnostic>) -> Result<Model, Error> {
+    pub(crate) fn check(mut draft: Draft, mut problems: Vec<Diagnostic>) -> Result<Model, Error> {
+        draft.gather_tables();
         match draft.check() {
             Ok((checked, warnings)) => {
                 problems.extend(warnings);
                 diagnostic::tidy(&mut problems);
-                let inner = Inner {
+                let inner = ModelInner {
                     draft,
                     checked,
                     warnings: problems,
-                    following: OnceLock::new(),
+                    incremental: Mutex::default(),
                     equations: OnceLock::new(),
                     program: OnceLock::new(),
                     #[cfg(feature = "show")]
@@ -129,7 +134,7 @@ impl Model {
             }
             Err(more) => {
                 problems.extend(more);
-                Err(Error::new(Kind::Model, &draft.file, problems))
+                Err(Error::new(ErrorKind::Model, &draft.file, problems))
             }
         }
     }
@@ -207,7 +212,7 @@ impl Model {
         self.inner.checked.outputs.iter().map(|o| o.name.as_str())
     }
 
-    /// Tables that came with the model as text, by the name the model file has for them.
+    /// The tables that the model reads, as text, by the name the model file has for them. They are read once.
     ///
     /// ```
     /// assert_eq!(carom::Model::gallery("quartic")?.tables().count(), 0);
@@ -306,8 +311,17 @@ impl Model {
         &self.inner.checked
     }
 
-    pub(crate) fn following(&self) -> &Following {
-        self.inner.following.get_or_init(|| Following::of(self.checked(), self.draft()))
+    /// What follows when these numbers are set; `None` where the model must be checked again.
+    pub(crate) fn incremental(&self, varied: &[Varied]) -> Option<Arc<Incremental>> {
+        let mut known = self.inner.incremental.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((last, follows)) if last == varied => follows.clone(),
+            _ => {
+                let follows = Incremental::new(self.checked(), self.draft(), varied).map(Arc::new);
+                *known = Some((varied.to_vec(), follows.clone()));
+                follows
+            }
+        }
     }
 
     pub(crate) fn file(&self) -> &str {
@@ -337,7 +351,7 @@ impl Model {
     ) -> Result<Arc<Mechanics>, Error> {
         make().map(Arc::new).map_err(|problems| {
             let problems = problems.into_iter().map(|problem| self.draft().locate(problem)).collect();
-            Error::new(Kind::Model, self.file(), problems)
+            Error::new(ErrorKind::Model, self.file(), problems)
         })
     }
 
@@ -345,7 +359,7 @@ impl Model {
         let make = || {
             let mechanics = self.equations()?;
             Program::compile(&mechanics).map(Arc::new).map_err(|error| {
-                Error::new(Kind::Model, self.file(), vec![Diagnostic::error(error.to_string())])
+                Error::new(ErrorKind::Model, self.file(), vec![Diagnostic::error(error.to_string())])
             })
         };
         self.inner.program.get_or_init(make).clone()

@@ -1,12 +1,13 @@
 //! What a simulation found, by name.
 
 use crate::records::{Contact, EventRecord, Graze, Impact};
-use crate::simulator::Engine;
-use crate::state::{Catalog, State};
+use crate::simulator::OwnedSimulator;
+use crate::state::{SampleNames, State};
 use crate::{Error, Model};
+use carom_mech::Mechanics;
 use carom_run::{Audit, Program, Side, Signal, Stop};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A simulated motion: samples by name, everything that happened, why it ended, and an audit of how well the laws were kept.
 ///
@@ -28,9 +29,11 @@ pub struct Motion {
     pub(crate) inner: carom_run::Motion,
     /// Values of the parameters, in model order: what formulas drawn beside the motion must be evaluated with.
     pub(crate) parameters: Vec<f64>,
-    catalog: Arc<Catalog>,
+    catalog: Arc<SampleNames>,
     /// What evaluates states between samples, made when first asked for.
-    reader: Mutex<Option<Engine>>,
+    reader: Mutex<Option<OwnedSimulator>>,
+    /// The audit with what the model conserves, made when first asked for.
+    audit: OnceLock<Audit>,
 }
 
 impl Motion {
@@ -40,9 +43,17 @@ impl Motion {
         inner: carom_run::Motion,
         parameters: Vec<f64>,
     ) -> Motion {
-        let catalog = Arc::new(Catalog::of(model.checked()));
+        let catalog = Arc::new(SampleNames::of(model.checked()));
         let program = Arc::clone(program);
-        Motion { model, program, inner, parameters, catalog, reader: Mutex::new(None) }
+        Motion {
+            model,
+            program,
+            inner,
+            parameters,
+            catalog,
+            reader: Mutex::new(None),
+            audit: OnceLock::new(),
+        }
     }
 
     /// The model that moved.
@@ -68,15 +79,52 @@ impl Motion {
         &self.inner.stop
     }
 
-    /// How well the laws were kept, and at what cost.
+    /// How well the laws were kept, and at what cost; with every quantity that the symmetries of the model conserve.
     ///
     /// ```
-    /// let model = carom::Model::gallery("quartic")?;
-    /// assert!(model.simulate(&model.options())?.audit().steps > 0);
+    /// let model = carom::Model::gallery("spherical_pendulum")?;
+    /// let motion = model.simulate(&model.options())?;
+    /// assert!(motion.audit().steps > 0);
+    /// assert!(motion.audit().invariants.iter().any(|j| j.name == "p_phi" && j.drift < 1e-12));
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn audit(&self) -> &Audit {
-        &self.inner.audit
+        self.audit.get_or_init(|| {
+            let mut audit = self.inner.audit.clone();
+            if let Ok(mechanics) = self.mechanics() {
+                audit.invariants = carom_run::invariant_drifts(&mechanics, &self.parameters, &self.inner);
+            }
+            audit
+        })
+    }
+
+    /// The mechanics with the parameters this motion was simulated with.
+    pub(crate) fn mechanics(&self) -> Result<Mechanics, Error> {
+        let mut mechanics = (*self.model().equations()?).clone();
+        for (parameter, value) in mechanics.model.parameters.iter_mut().zip(&self.parameters) {
+            parameter.value = *value;
+        }
+        Ok(mechanics)
+    }
+
+    /// All of it, for files.
+    #[cfg(any(feature = "show", feature = "serde"))]
+    pub(crate) fn audited(&self) -> carom_run::Motion {
+        carom_run::Motion { audit: self.audit().clone(), ..self.inner.clone() }
+    }
+
+    /// The gradient that [`Options::gradient`](crate::Options::gradient) asked for.
+    ///
+    /// ```
+    /// let model = carom::Model::gallery("bouncing_mass")?;
+    /// let motion = model.simulate(model.options().gradient("impact.floor.1", "y"))?;
+    /// // Thrown up with v from y it hits after (v + √(v² + 2 g y))/g, here v = y = 1: dτ/dy = 1/√(1 + 2 g).
+    /// let exact = 1.0 / (1.0_f64 + 2.0 * 9.8).sqrt();
+    /// assert!((motion.gradient().unwrap().gradient[0] - exact).abs() < 1e-15);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    pub fn gradient(&self) -> Option<&carom_run::Gradient> {
+        self.inner.gradient.as_ref()
     }
 
     /// What a user should know about this result.
@@ -426,7 +474,7 @@ impl Motion {
             return Err(Error::request("this motion kept only its samples", hint));
         };
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let reader = reader.get_or_insert_with(|| Engine::of(Arc::clone(&self.program)));
+        let reader = reader.get_or_insert_with(|| OwnedSimulator::of(Arc::clone(&self.program)));
         match reader.with_dependent_mut(|_, run| run.read(dense, time, side)) {
             Some(values) => Ok(State::new(Arc::clone(&self.catalog), time, values)),
             None => {
@@ -447,7 +495,7 @@ fn signal<'a>(what: &str, signals: &'a [Signal], name: &str) -> Result<&'a [f64]
     }
 }
 
-/// All sampled quantities in the order of [`Catalog::columns`].
+/// All sampled quantities in the order of [`SampleNames::columns`].
 fn parts(motion: &carom_run::Motion) -> Vec<&Vec<f64>> {
     fn each(signals: &[Signal]) -> impl Iterator<Item = &Vec<f64>> {
         signals.iter().map(|signal| &signal.values)
@@ -483,6 +531,6 @@ impl fmt::Debug for Motion {
 #[cfg(feature = "serde")]
 impl serde::Serialize for Motion {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.inner.serialize(serializer)
+        self.audited().serialize(serializer)
     }
 }

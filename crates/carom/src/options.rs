@@ -7,12 +7,11 @@
 //! Promise: the same as if the model file had said so from the beginning. Without constraint rows that takes a few
 //! evaluations; with them the start may have to be completed anew, and the model is checked again.
 
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use crate::{Error, Model};
-use carom_expr::{Dag, Expr, Name, Problem, Symbol, parse};
 use carom_mech::draft::{Assignment, At, Formula, FormulaKind, Word};
 use carom_mech::{ImpactOrder, Method};
-use carom_run::Sampling;
+use carom_run::{Sampling, Varied};
 use std::fmt;
 
 /// How to simulate a model: made by [`Model::options`], which says what the model says. Every method changes one thing.
@@ -28,7 +27,7 @@ use std::fmt;
 #[derive(Clone)]
 pub struct Options {
     model: Model,
-    values: Vec<(Target, f64)>,
+    values: Vec<(Varied, f64)>,
     from: Option<f64>,
     until: Option<f64>,
     tolerance: Option<f64>,
@@ -39,16 +38,8 @@ pub struct Options {
     impact_order: Option<ImpactOrder>,
     project: Option<bool>,
     sensitivity: bool,
+    gradient: Option<(String, String)>,
     dense: bool,
-}
-
-/// What a name is, by its index in the model.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Target {
-    Parameter(usize),
-    Position(usize),
-    Velocity(usize),
-    Momentum(usize),
 }
 
 impl Options {
@@ -66,6 +57,7 @@ impl Options {
             impact_order: None,
             project: None,
             sensitivity: false,
+            gradient: None,
             dense: false,
         }
     }
@@ -124,10 +116,10 @@ impl Options {
         let resolved = self.resolved()?;
         let start = &resolved.start;
         Ok(match target {
-            Target::Parameter(i) => resolved.parameters.get(i).copied(),
-            Target::Position(i) => start.position.get(i).copied().flatten(),
-            Target::Velocity(i) => start.velocity.get(i).copied().flatten(),
-            Target::Momentum(i) => start.momentum.get(i).copied().flatten(),
+            Varied::Parameter(i) => resolved.parameters.get(i).copied(),
+            Varied::Position(i) => start.position.get(i).copied().flatten(),
+            Varied::Velocity(i) => start.velocity.get(i).copied().flatten(),
+            Varied::Momentum(i) => start.momentum.get(i).copied().flatten(),
         })
     }
 
@@ -229,6 +221,23 @@ impl Options {
         self
     }
 
+    /// Computes the gradient of one number ([`Motion::gradient`](crate::Motion::gradient)) at a cost that does not grow with what
+    /// it is taken by: a signal or output at the end, `sum(SIGNAL)` over the samples, `impact.WALL.N`, `impulse.WALL.N` or
+    /// `event.NAME.N`. `by` lists `start`, start values, parameters and `restitution.WALL`; an empty one stands for everything.
+    ///
+    /// ```
+    /// let model = carom::Model::gallery("double_pendulum_wall")?;
+    /// let motion = model.simulate(model.options().gradient("theta1", "start,g,restitution.left"))?;
+    /// let gradient = motion.gradient().unwrap();
+    /// assert_eq!(gradient.with_respect_to.last().unwrap(), "restitution.left");
+    /// assert!(gradient.gradient.iter().all(|x| x.is_finite()));
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    pub fn gradient(&mut self, of: &str, by: &str) -> &mut Options {
+        self.gradient = Some((of.to_owned(), by.to_owned()));
+        self
+    }
+
     /// Moves a start that violates the constraints onto them.
     ///
     /// ```
@@ -278,10 +287,10 @@ impl Options {
         self
     }
 
-    fn target(&self, name: &str) -> Result<Target, Error> {
+    fn target(&self, name: &str) -> Result<Varied, Error> {
         let model = self.model.checked();
         if let Some(i) = model.parameters.iter().position(|p| p.name == name) {
-            return Ok(Target::Parameter(i));
+            return Ok(Varied::Parameter(i));
         }
         let hamiltonian = self.model.draft().hamiltonian.is_some();
         let bare = name.trim_end_matches(['\'', '′', '’']);
@@ -293,9 +302,9 @@ impl Options {
         let coordinate = model.coordinates.iter().position(|c| c.name == bare);
         let by_momentum = model.coordinates.iter().position(|c| hamiltonian && momentum(c) == name);
         let target = match (coordinate, primes, by_momentum) {
-            (Some(i), 0, _) => Some((Target::Position(i), i)),
-            (Some(i), 1, _) if !hamiltonian => Some((Target::Velocity(i), i)),
-            (None, 0, Some(i)) => Some((Target::Momentum(i), i)),
+            (Some(i), 0, _) => Some((Varied::Position(i), i)),
+            (Some(i), 1, _) if !hamiltonian => Some((Varied::Velocity(i), i)),
+            (None, 0, Some(i)) => Some((Varied::Momentum(i), i)),
             _ => None,
         };
         match target {
@@ -345,34 +354,22 @@ impl Options {
             options.sampling = sampling.clone();
         }
         options.sensitivity = self.sensitivity;
+        if let Some((of, by)) = &self.gradient {
+            let found = carom_run::Objective::named(of, by, &*self.model.equations()?);
+            options.objective =
+                Some(found.map_err(|sentence| Error::request(sentence, "see `Options::gradient`"))?);
+        }
         options.dense = self.dense;
         Ok(options)
     }
 
     /// What was set and what follows from it; `None` where the model must be checked again.
     fn followed(&self, base: &carom_run::Options) -> Option<carom_run::Options> {
-        let model = self.model.checked();
-        let following = self.model.following();
-        let sets_parameter = self.values.iter().any(|(target, _)| matches!(target, Target::Parameter(_)));
-        if !model.rows.is_empty() || (sets_parameter && following.settings) {
+        if !self.model.checked().rows.is_empty() {
             return None;
         }
-        let mut options = base.clone();
-        if sets_parameter {
-            let set = |i: usize| {
-                self.values.iter().find(|(target, _)| *target == Target::Parameter(i)).map(|(_, x)| *x)
-            };
-            for &(i, formula) in &following.parameters {
-                let value = set(i).unwrap_or_else(|| following.value(formula, &options.parameters));
-                options.parameters[i] = Some(value).filter(|x| x.is_finite())?;
-            }
-            for &(target, formula) in &following.starts {
-                let value = following.value(formula, &options.parameters);
-                put(&mut options, target, Some(value).filter(|x| x.is_finite())?);
-            }
-        }
-        self.values.iter().for_each(|&(target, value)| put(&mut options, target, value));
-        Some(options)
+        let (varied, values): (Vec<Varied>, Vec<f64>) = self.values.iter().copied().unzip();
+        self.model.incremental(&varied)?.options(base, &varied, &values)
     }
 
     /// The model with what was set in place of what its file says, checked.
@@ -381,17 +378,17 @@ impl Options {
         let model = self.model.checked();
         for &(target, value) in &self.values {
             let (list, name) = match target {
-                Target::Parameter(i) => (&mut draft.parameters, &model.parameters[i].name),
-                Target::Position(i) => (&mut draft.start.position, &model.coordinates[i].name),
-                Target::Velocity(i) => (&mut draft.start.velocity, &model.coordinates[i].name),
-                Target::Momentum(i) => (&mut draft.start.momentum, &model.coordinates[i].name),
+                Varied::Parameter(i) => (&mut draft.parameters, &model.parameters[i].name),
+                Varied::Position(i) => (&mut draft.start.position, &model.coordinates[i].name),
+                Varied::Velocity(i) => (&mut draft.start.velocity, &model.coordinates[i].name),
+                Varied::Momentum(i) => (&mut draft.start.momentum, &model.coordinates[i].name),
             };
             replace(list, name, value);
         }
         draft.start.project |= self.project == Some(true);
         match draft.check() {
             Ok((model, _)) => Ok(carom_run::Options::of(&model)),
-            Err(problems) => Err(Error::new(Kind::Start, self.model.file(), problems)),
+            Err(problems) => Err(Error::new(ErrorKind::Start, self.model.file(), problems)),
         }
     }
 }
@@ -399,15 +396,6 @@ impl Options {
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options").field("model", &self.model).finish_non_exhaustive()
-    }
-}
-
-fn put(options: &mut carom_run::Options, target: Target, value: f64) {
-    match target {
-        Target::Parameter(i) => options.parameters[i] = value,
-        Target::Position(i) => options.start.position[i] = Some(value),
-        Target::Velocity(i) => options.start.velocity[i] = Some(value),
-        Target::Momentum(i) => options.start.momentum[i] = Some(value),
     }
 }
 
@@ -422,92 +410,4 @@ fn replace(list: &mut Vec<Assignment>, name: &str, value: f64) {
             list.push((Word { text: name.to_owned(), at }, formula(at)));
         }
     }
-}
-
-/// What follows from parameters: other parameters, each after those it is made of, and start values.
-pub(crate) struct Following {
-    dag: Dag,
-    parameter_of: Vec<Option<usize>>,
-    parameters: Vec<(usize, Expr)>,
-    starts: Vec<(Target, Expr)>,
-    /// Are run settings made of parameters?
-    settings: bool,
-}
-
-impl Following {
-    pub(crate) fn of(model: &carom_mech::Model, draft: &carom_mech::Draft) -> Following {
-        let mut dag = model.dag.clone();
-        let mut parameter_of = Vec::new();
-        for (i, parameter) in model.parameters.iter().enumerate() {
-            if let Some(symbol) = dag.as_symbol(parameter.symbol) {
-                parameter_of.resize(parameter_of.len().max(symbol.index() + 1), None);
-                parameter_of[symbol.index()] = Some(i);
-            }
-        }
-        let mut starts = Vec::new();
-        for (list, target) in [
-            (&draft.start.position, Target::Position as fn(usize) -> Target),
-            (&draft.start.velocity, Target::Velocity),
-            (&draft.start.momentum, Target::Momentum),
-        ] {
-            for (word, formula) in list.iter().filter(|(_, formula)| formula.kind == FormulaKind::Text) {
-                let bare = word.text.trim_end_matches(['\'', '′', '’']);
-                let given = draft.momenta.as_ref().map(|(names, _)| names);
-                let named = |(i, c): (usize, &carom_mech::Coordinate)| {
-                    let momentum = given.and_then(|names| names.get(i)).map(|w| w.text.as_str());
-                    c.name == bare || momentum == Some(bare) || format!("p_{}", c.name) == bare
-                };
-                let place = model.coordinates.iter().enumerate().position(named);
-                if let (Some(i), Some(e)) = (place, constant(&mut dag, model, &formula.text)) {
-                    starts.push((target(i), e));
-                }
-            }
-        }
-        let settings = draft.run.iter().any(|(word, formula)| {
-            formula.kind == FormulaKind::Text
-                && !["method", "impact_order"].contains(&word.text.as_str())
-                && constant(&mut dag, model, &formula.text).is_none_or(|e| {
-                    let inside = dag.reachable(&[e]);
-                    model.parameters.iter().any(|p| inside.contains(&p.symbol))
-                })
-        });
-        let parameters = ordered(model);
-        Following { dag, parameter_of, parameters, starts, settings }
-    }
-
-    fn value(&self, formula: Expr, parameters: &[f64]) -> f64 {
-        let of = |s: Symbol| {
-            self.parameter_of.get(s.index()).copied().flatten().map_or(f64::NAN, |i| parameters[i])
-        };
-        self.dag.evaluate(formula, of)
-    }
-}
-
-/// The parameters, each after those it is made of.
-fn ordered(model: &carom_mech::Model) -> Vec<(usize, Expr)> {
-    let mut rest: Vec<usize> = (0..model.parameters.len()).collect();
-    let mut out = Vec::new();
-    while !rest.is_empty() {
-        let ready = rest.iter().position(|&i| {
-            let inside = model.dag.reachable(&[model.parameters[i].formula]);
-            rest.iter().all(|&j| !inside.contains(&model.parameters[j].symbol))
-        });
-        // A checked model has no parameter that is made of itself.
-        let i = rest.remove(ready.unwrap_or(0));
-        out.push((i, model.parameters[i].formula));
-    }
-    out
-}
-
-/// A formula of parameters.
-fn constant(dag: &mut Dag, model: &carom_mech::Model, text: &str) -> Option<Expr> {
-    let mut resolve = |_: &mut Dag, name: Name<'_>| {
-        let found = model.parameters.iter().find(|p| p.name == name.text && name.primes == 0);
-        found.map(|p| p.symbol).ok_or_else(|| Problem {
-            span: name.span,
-            message: "not a parameter".to_owned(),
-            hint: None,
-        })
-    };
-    parse(dag, text, &mut resolve).ok()
 }

@@ -1,8 +1,8 @@
 //! Reports, pictures and tables (features `show` and `tables`). Data in, bytes out: writing them to files is the caller's.
 
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use crate::{Error, Model, Motion};
-use carom_mech::{Diagnostic, Mechanics};
+use carom_mech::Diagnostic;
 use carom_show::{page, plot, report, table};
 
 /// How a derivation is written down, for [`Model::report`].
@@ -61,17 +61,8 @@ impl Model {
 }
 
 impl Motion {
-    /// The mechanics with the parameters this motion was simulated with.
-    pub(crate) fn mechanics(&self) -> Result<Mechanics, Error> {
-        let mut mechanics = (*self.model().equations()?).clone();
-        for (parameter, value) in mechanics.model.parameters.iter_mut().zip(&self.parameters) {
-            parameter.value = *value;
-        }
-        Ok(mechanics)
-    }
-
     fn asked<T>(&self, made: Result<T, Vec<Diagnostic>>) -> Result<T, Error> {
-        made.map_err(|problems| Error::new(Kind::Request, self.model().file(), problems))
+        made.map_err(|problems| Error::new(ErrorKind::Request, self.model().file(), problems))
     }
 
     /// A plot as SVG. What to plot is said as to `carom show --plot`: `"theta1"`, `"theta1' over theta1"`; nothing asks for the
@@ -88,7 +79,7 @@ impl Motion {
     /// ```
     pub fn to_svg(&self, what: &[&str]) -> Result<String, Error> {
         let what: Vec<String> = what.iter().map(|&text| text.to_owned()).collect();
-        self.asked(plot::svg(&self.mechanics()?, &self.inner, &what, plot::Style::default()))
+        self.asked(plot::svg(&self.mechanics()?, &self.inner, &what, plot::PlotStyle::default()))
     }
 
     /// A plot as PNG, as [`Motion::to_svg`].
@@ -104,7 +95,7 @@ impl Motion {
     /// ```
     pub fn to_png(&self, what: &[&str]) -> Result<Vec<u8>, Error> {
         let what: Vec<String> = what.iter().map(|&text| text.to_owned()).collect();
-        self.asked(plot::png(&self.mechanics()?, &self.inner, &what, plot::Style::default()))
+        self.asked(plot::png(&self.mechanics()?, &self.inner, &what, plot::PlotStyle::default()))
     }
 
     /// A self-contained page that animates the motion, with plots as [`Motion::to_svg`].
@@ -147,7 +138,7 @@ impl Motion {
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn to_json(&self) -> String {
-        table::json(&self.inner)
+        table::json(&self.audited())
     }
 
     /// The samples as CSV, one row per sample time.
@@ -169,7 +160,7 @@ impl Motion {
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn records_to_csv(&self) -> Vec<u8> {
-        table::csv(&table::happenings(&self.inner, self.model().checked()))
+        table::csv(&table::occurrences(&self.inner, self.model().checked()))
     }
 
     /// The samples as Parquet.

@@ -11,16 +11,16 @@ type Workspaces<'p> = carom_run::Simulator<'p>;
 
 self_cell!(
     /// A program and the workspaces that refer to it.
-    pub(crate) struct Engine {
+    pub(crate) struct OwnedSimulator {
         owner: Arc<Program>,
         #[not_covariant]
         dependent: Workspaces,
     }
 );
 
-impl Engine {
-    pub(crate) fn of(program: Arc<Program>) -> Engine {
-        Engine::new(program, |program| carom_run::Simulator::new(program))
+impl OwnedSimulator {
+    pub(crate) fn of(program: Arc<Program>) -> OwnedSimulator {
+        OwnedSimulator::new(program, |program| carom_run::Simulator::new(program))
     }
 }
 
@@ -44,12 +44,12 @@ impl Engine {
 /// ```
 pub struct Simulator {
     model: Model,
-    engine: Engine,
+    engine: OwnedSimulator,
 }
 
 impl Simulator {
     pub(crate) fn new(model: Model, program: Arc<Program>) -> Simulator {
-        Simulator { model, engine: Engine::of(program) }
+        Simulator { model, engine: OwnedSimulator::of(program) }
     }
 
     /// Simulates.
@@ -81,13 +81,24 @@ impl Simulator {
     pub fn simulate_with(
         &mut self,
         options: &Options,
+        tell: impl FnMut(&Progress) -> bool,
+    ) -> Result<Motion, Error> {
+        self.simulate_as(options, |_, _| Ok(()), tell)
+    }
+
+    pub(crate) fn simulate_as(
+        &mut self,
+        options: &Options,
+        more: impl FnOnce(&carom_mech::Mechanics, &mut carom_run::Options) -> Result<(), String>,
         mut tell: impl FnMut(&Progress) -> bool,
     ) -> Result<Motion, Error> {
         if !options.model().is(&self.model) {
             let hint = "take them from model.options() of the model that is simulated";
             return Err(Error::request("these options belong to another model", hint));
         }
-        let resolved = options.resolved()?;
+        let mut resolved = options.resolved()?;
+        let asked = more(&*self.model.equations()?, &mut resolved);
+        asked.map_err(|sentence| Error::sentence(&sentence))?;
         let result = self.engine.with_dependent_mut(|_, run| run.simulate_with(&resolved, &mut tell));
         let motion = result.map_err(|error| Error::simulate(&error, self.model.file()))?;
         Ok(Motion::new(self.model.clone(), self.engine.borrow_owner(), motion, resolved.parameters))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// The names of a model's quantities, in the order of a sample.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Catalog {
+pub(crate) struct SampleNames {
     coordinates: Vec<String>,
     momenta: Vec<String>,
     outputs: Vec<String>,
@@ -15,14 +15,14 @@ pub(crate) struct Catalog {
     rows: Vec<String>,
 }
 
-impl Catalog {
-    pub(crate) fn of(model: &carom_mech::Model) -> Catalog {
+impl SampleNames {
+    pub(crate) fn of(model: &carom_mech::Model) -> SampleNames {
         let momentum = |c: &carom_mech::Coordinate| match c.momentum_name == c.name {
             true => format!("p_{}", c.name),
             false => c.momentum_name.clone(),
         };
         let driven = model.coordinates.iter().filter(|c| c.driven.is_some());
-        Catalog {
+        SampleNames {
             coordinates: model.coordinates.iter().map(|c| c.name.clone()).collect(),
             momenta: model.coordinates.iter().map(momentum).collect(),
             outputs: model.outputs.iter().map(|o| o.name.clone()).collect(),
@@ -70,14 +70,14 @@ impl Catalog {
 /// ```
 #[derive(Clone, Debug)]
 pub struct State {
-    catalog: Arc<Catalog>,
+    catalog: Arc<SampleNames>,
     time: f64,
     /// Positions, velocities, momenta, H, T + V, outputs, driving forces, gaps, multipliers, contact forces.
     values: Vec<f64>,
 }
 
 impl State {
-    pub(crate) fn new(catalog: Arc<Catalog>, time: f64, values: Vec<f64>) -> State {
+    pub(crate) fn new(catalog: Arc<SampleNames>, time: f64, values: Vec<f64>) -> State {
         State { catalog, time, values }
     }
 
