@@ -24,7 +24,7 @@ fn studio() {
     println!("cargo::rerun-if-env-changed=CAROM_STUDIO");
     let given = env::var_os("CAROM_STUDIO").map(PathBuf::from);
     let folder = given.clone().unwrap_or_else(|| Path::new("../../studio/dist").to_owned());
-    // While there is none, the folder that every build of the studio writes its engine to is watched, where that exists.
+    // While there is none, the folder that every build of the studio touches last is watched, where that exists.
     let watched =
         if folder.is_dir() { folder.clone() } else { Path::new("../../studio/src/engine").to_owned() };
     if watched.is_dir() {
@@ -38,14 +38,14 @@ fn studio() {
         println!("cargo::warning=there is no studio in {}", given.display());
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let mut list = String::from("/// Every file, by name.\npub static FILES: &[File] = &[\n");
+    let mut list = String::from("/// Every file, by name.\npub static FILES: &[StudioFile] = &[\n");
     for (k, name) in names.iter().enumerate() {
         let bytes = fs::read(folder.join(name)).expect("a file of the studio is read");
         let mut packer = flate2::GzBuilder::new().mtime(0).write(Vec::new(), flate2::Compression::best());
         packer.write_all(&bytes).expect("bytes are packed in memory");
         let packed = packer.finish().expect("bytes are packed in memory");
         fs::write(out.join(format!("studio-{k}.gz")), packed).expect("a packed file is written");
-        writeln!(list, "    File {{ name: {name:?}, gzip: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/studio-{k}.gz\")) }},")
+        writeln!(list, "    StudioFile {{ name: {name:?}, gzip: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/studio-{k}.gz\")) }},")
             .expect("writing to memory succeeds");
     }
     list.push_str("];\n");

@@ -1,5 +1,5 @@
 #![no_main]
-use carom_fuzz::{Choices, Target};
+use carom_fuzz::{Choices, FuzzTarget};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| Target::Models.attempt(&mut Choices::of(data), &mut |_| {}));
+fuzz_target!(|data: &[u8]| FuzzTarget::Models.attempt(&mut Choices::of(data), &mut |_| {}));

@@ -1,6 +1,10 @@
 //! What can be typed.
 
+use crate::gradient::GradientArgs;
+mod words;
+
 use clap::{Args, Parser, Subcommand};
+pub use words::{Citation, ReportFormat, SchemaOf};
 
 /// Lagrangian mechanics with impacts: from a model file to its equations, and to its motion.
 #[derive(Parser, Debug)]
@@ -26,55 +30,55 @@ Exit codes: 0 done, 1 model or options wrong, 2 simulation stopped early, 3 a fi
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Report all errors and warnings of a model
-    Check(Check),
+    Check(CheckArgs),
     /// Print the equations: motion, constraints, Hamiltonian side, impact law
-    Derive(Derive),
+    Derive(DeriveArgs),
     /// Simulate and summarise; -o writes a table
-    Run(Run),
+    Run(RunArgs),
     /// Draw a motion: plots (.svg, .png) or an animation (.html, .gif, .mp4)
-    Show(Show),
+    Show(ShowArgs),
     /// Simulate many starts and parameters; one table, one row per trajectory
-    Sweep(Sweep),
+    Sweep(SweepArgs),
     /// Find a periodic orbit and its multipliers
-    Orbit(Orbit),
+    Orbit(OrbitArgs),
     /// Follow a periodic orbit in a parameter: folds, period doublings, grazings
-    Follow(Follow),
+    Follow(FollowArgs),
     /// Estimate Lyapunov exponents: how fast nearby motions separate
-    Lyapunov(Lyapunov),
+    Lyapunov(LyapunovArgs),
     /// Join the parts of a sweep: the chunks of a folder, or all its shards
     #[cfg(feature = "tables")]
-    Merge(Merge),
+    Merge(MergeArgs),
     /// Look where many motions cross a section: bifurcation diagrams, sections, basins of attraction
-    Scan(Scan),
+    Scan(ScanArgs),
     /// Fit parameters and start values to measured signals and impact times
-    Fit(Fit),
+    Fit(FitArgs),
     /// Write a first model to change
-    New(New),
+    New(NewArgs),
     /// List the models that come with carom, or copy one
-    Gallery(Gallery),
+    Gallery(GalleryArgs),
     /// Print a JSON Schema: of model files, for editors, or of a result
-    Schema(Schema),
+    Schema(SchemaArgs),
     /// Say how to cite carom
-    Cite(Cite),
+    Cite(CiteArgs),
     /// Explain a command, a key, a table, a function, a field, a reason to stop or a message
-    Help(Help),
+    Help(HelpArgs),
     /// Open the studio in a browser: text, motion, plots and equations, live
-    Studio(Studio),
+    Studio(StudioArgs),
     /// Serve an editor: diagnostics, completion, hover, rename, over standard input and output
     #[command(
         after_help = "This is a language server: editors start it. For VS Code see editors/vscode; other editors need the command `carom lsp` for TOML files."
     )]
-    Lsp(Lsp),
+    Lsp(LspArgs),
     /// Print completions for a shell: bash, zsh, fish, powershell, elvish
-    Completions(Completions),
+    Completions(CompletionsArgs),
     /// Write the pages of the manual, for packages
     #[command(hide = true)]
-    Manual(Manual),
+    Manual(ManualArgs),
 }
 
 /// `carom studio`
 #[derive(Args, Debug)]
-pub struct Studio {
+pub struct StudioArgs {
     /// Model file or the name of a gallery model; the page can write a file back
     pub model: Option<String>,
 
@@ -89,7 +93,7 @@ pub struct Studio {
 
 /// `carom lsp`
 #[derive(Args, Debug)]
-pub struct Lsp {
+pub struct LspArgs {
     /// Standard input and output, the only way; editors like to say so
     #[arg(long)]
     pub stdio: bool,
@@ -148,7 +152,7 @@ pub struct SampleArgs {
 
 /// `carom check`
 #[derive(Args, Debug)]
-pub struct Check {
+pub struct CheckArgs {
     #[command(flatten)]
     pub model: ModelArgs,
 
@@ -159,13 +163,13 @@ pub struct Check {
 
 /// `carom derive`
 #[derive(Args, Debug)]
-pub struct Derive {
+pub struct DeriveArgs {
     #[command(flatten)]
     pub model: ModelArgs,
 
     /// Output format [default: text, or by the extension of -o]
     #[arg(long, short, value_enum)]
-    pub format: Option<Format>,
+    pub format: Option<ReportFormat>,
 
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
@@ -184,27 +188,9 @@ pub struct Derive {
     pub output: Option<String>,
 }
 
-/// What `carom derive` writes.
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
-    #[value(aliases = ["txt", "terminal", "unicode"])]
-    Text,
-    #[value(alias = "tex")]
-    Latex,
-    #[value(alias = "md")]
-    Markdown,
-    Html,
-    Json,
-    #[value(aliases = ["python", "py"])]
-    Sympy,
-    #[value(alias = "rs")]
-    Rust,
-    C,
-}
-
 /// `carom run`
 #[derive(Args, Debug)]
-pub struct Run {
+pub struct RunArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     #[command(flatten)]
@@ -224,6 +210,8 @@ pub struct Run {
     /// parameters and `restitution.WALL`
     #[arg(long, value_name = "NAMES", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub sensitivity: Option<String>,
+    #[command(flatten)]
+    pub gradient: GradientArgs,
 
     /// Simulate N times and report the shortest times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -232,7 +220,7 @@ pub struct Run {
 
 /// `carom show`
 #[derive(Args, Debug)]
-pub struct Show {
+pub struct ShowArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     #[command(flatten)]
@@ -260,7 +248,7 @@ pub struct Show {
 
 /// `carom fit`
 #[derive(Args, Debug)]
-pub struct Fit {
+pub struct FitArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     #[command(flatten)]
@@ -285,7 +273,7 @@ pub struct Fit {
 
 /// `carom scan`
 #[derive(Args, Debug)]
-pub struct Scan {
+pub struct ScanArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     #[command(flatten)]
@@ -330,7 +318,7 @@ pub struct Scan {
 
 /// `carom sweep`
 #[derive(Args, Debug)]
-pub struct Sweep {
+pub struct SweepArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     #[command(flatten)]
@@ -419,7 +407,7 @@ pub struct ReturnArgs {
 
 /// `carom orbit`
 #[derive(Args, Debug)]
-pub struct Orbit {
+pub struct OrbitArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     #[command(flatten)]
@@ -438,7 +426,7 @@ pub struct Orbit {
 
 /// `carom follow`
 #[derive(Args, Debug)]
-pub struct Follow {
+pub struct FollowArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     #[command(flatten)]
@@ -465,11 +453,27 @@ pub struct Follow {
 
 /// `carom lyapunov`
 #[derive(Args, Debug)]
-pub struct Lyapunov {
+pub struct LyapunovArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     #[command(flatten)]
     pub simulate: SimulateArgs,
+
+    /// Many motions, each start (or parameter) drawn uniformly from A..B: their mean, and their scatter as error
+    #[arg(long, value_name = "NAME=A..B", allow_hyphen_values = true)]
+    pub random: Vec<String>,
+
+    /// How many of them [default: 64]
+    #[arg(long, value_name = "N", requires = "random")]
+    pub count: Option<u64>,
+
+    /// Seed of the random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Number of threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
 
     /// Print the result as JSON
     #[arg(long)]
@@ -479,7 +483,7 @@ pub struct Lyapunov {
 /// `carom merge`
 #[cfg(feature = "tables")]
 #[derive(Args, Debug)]
-pub struct Merge {
+pub struct MergeArgs {
     /// The folder of a sweep, or the files of all its shards in any order
     #[arg(required = true, value_name = "PART")]
     pub parts: Vec<String>,
@@ -495,7 +499,7 @@ pub struct Merge {
 
 /// `carom new`
 #[derive(Args, Debug)]
-pub struct New {
+pub struct NewArgs {
     /// Name of the model; writes NAME.toml
     pub name: String,
 
@@ -510,21 +514,21 @@ pub struct New {
 
 /// `carom completions`
 #[derive(Args, Debug)]
-pub struct Completions {
+pub struct CompletionsArgs {
     /// The shell
     pub shell: clap_complete::Shell,
 }
 
 /// `carom manual`
 #[derive(Args, Debug)]
-pub struct Manual {
+pub struct ManualArgs {
     /// Folder to write carom.1, carom-run.1, … into
     pub folder: String,
 }
 
 /// `carom gallery`
 #[derive(Args, Debug)]
-pub struct Gallery {
+pub struct GalleryArgs {
     /// Model to copy into the current folder
     pub name: Option<String>,
 
@@ -543,7 +547,7 @@ pub struct Gallery {
 
 /// `carom schema`
 #[derive(Args, Debug)]
-pub struct Schema {
+pub struct SchemaArgs {
     /// Of what: a model file, or what a command prints with --json
     #[arg(value_enum, default_value_t = SchemaOf::Model)]
     pub of: SchemaOf,
@@ -553,39 +557,17 @@ pub struct Schema {
     pub output: Option<String>,
 }
 
-/// What `carom schema` describes.
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SchemaOf {
-    Model,
-    Run,
-    Derive,
-    Check,
-    Sweep,
-    Orbit,
-    Lyapunov,
-}
-
 /// `carom cite`
 #[derive(Args, Debug)]
-pub struct Cite {
+pub struct CiteArgs {
     /// In which form
     #[arg(long, short, value_enum, default_value_t = Citation::All)]
     pub format: Citation,
 }
 
-/// Forms of a citation.
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Citation {
-    /// A sentence and BibTeX
-    All,
-    Text,
-    Bibtex,
-    Cff,
-}
-
 /// `carom help`
 #[derive(Args, Debug)]
-pub struct Help {
+pub struct HelpArgs {
     /// What to explain; `carom help topics` says what there is
     #[arg(value_name = "TOPIC", allow_hyphen_values = true)]
     pub topic: Vec<String>,

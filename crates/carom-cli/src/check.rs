@@ -1,6 +1,6 @@
 //! `carom check`: everything there is to say about a model, without simulating it.
 
-use crate::args::Check;
+use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::load::{self, load};
 use crate::paint::Paint;
@@ -9,33 +9,33 @@ use crate::summary::count;
 use crate::write;
 use carom_mech::diagnostic::visible;
 use carom_mech::{Diagnostic, Dynamics, Mechanics};
-use carom_run::fields::{Field, Kind};
+use carom_run::fields::{Field, FieldKind};
 use serde_json::{Value, json};
 
 /// The fields of `carom check --json`.
 #[rustfmt::skip]
 pub static FIELDS: &[Field] = &[
-    Field::new("file", Kind::Text, "the file, or what was read instead"),
-    Field::new("model", Kind::Text, "name of the model").null("while there are errors"),
-    Field::new("errors", Kind::Records, "what is wrong"),
-    Field::new("errors[].message", Kind::Text, "the sentence"),
-    Field::new("errors[].hint", Kind::Text, "a way out").null("where there is none"),
-    Field::new("errors[].line", Kind::Count, "where, counted from 1").null("without a place"),
-    Field::new("errors[].column", Kind::Count, "first character, counted from 1").null("without a place"),
-    Field::new("errors[].length", Kind::Count, "number of characters").null("without a place"),
-    Field::new("warnings", Kind::Records, "what is probably not meant"),
-    Field::new("warnings[].message", Kind::Text, "the sentence"),
-    Field::new("warnings[].hint", Kind::Text, "a way out").null("where there is none"),
-    Field::new("warnings[].line", Kind::Count, "where, counted from 1").null("without a place"),
-    Field::new("warnings[].column", Kind::Count, "first character, counted from 1").null("without a place"),
-    Field::new("warnings[].length", Kind::Count, "number of characters").null("without a place"),
+    Field::new("file", FieldKind::Text, "the file, or what was read instead"),
+    Field::new("model", FieldKind::Text, "name of the model").null("while there are errors"),
+    Field::new("errors", FieldKind::Records, "what is wrong"),
+    Field::new("errors[].message", FieldKind::Text, "the sentence"),
+    Field::new("errors[].hint", FieldKind::Text, "a way out").null("where there is none"),
+    Field::new("errors[].line", FieldKind::Count, "where, counted from 1").null("without a place"),
+    Field::new("errors[].column", FieldKind::Count, "first character, counted from 1").null("without a place"),
+    Field::new("errors[].length", FieldKind::Count, "number of characters").null("without a place"),
+    Field::new("warnings", FieldKind::Records, "what is probably not meant"),
+    Field::new("warnings[].message", FieldKind::Text, "the sentence"),
+    Field::new("warnings[].hint", FieldKind::Text, "a way out").null("where there is none"),
+    Field::new("warnings[].line", FieldKind::Count, "where, counted from 1").null("without a place"),
+    Field::new("warnings[].column", FieldKind::Count, "first character, counted from 1").null("without a place"),
+    Field::new("warnings[].length", FieldKind::Count, "number of characters").null("without a place"),
 ];
 
 /// Runs the command: exit code 0 when the model is right, 1 when not.
 ///
 /// # Errors
 /// If the file cannot be read.
-pub fn check(args: &Check) -> Result<u8, Failure> {
+pub fn check(args: &CheckArgs) -> Result<u8, Failure> {
     let loaded = load(&args.model)?;
     let file = loaded.file.clone();
     let draft = loaded.draft.clone();

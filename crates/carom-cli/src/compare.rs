@@ -1,7 +1,7 @@
 //! `--compare`: the same model with some things changed, once more. What is changed is named as in the model: a parameter, a
 //! coordinate or its velocity at the start, an entry of the run table.
 
-use crate::args::Show;
+use crate::args::ShowArgs;
 use crate::failure::Failure;
 use crate::load::{self, Loaded, suggestion};
 use crate::simulate::{Prepared, prepare};
@@ -18,8 +18,12 @@ pub struct Other {
 
 impl Other {
     /// As the plots want it.
-    pub fn run(&self) -> plot::Run<'_> {
-        plot::Run { label: self.label.clone(), mechanics: &self.prepared.mechanics, motion: &self.motion }
+    pub fn run(&self) -> plot::ComparedRun<'_> {
+        plot::ComparedRun {
+            label: self.label.clone(),
+            mechanics: &self.prepared.mechanics,
+            motion: &self.motion,
+        }
     }
 }
 
@@ -27,7 +31,7 @@ impl Other {
 ///
 /// # Errors
 /// If a name is unknown, a value wrong, or the model with them is; already reported then.
-pub fn runs(args: &Show, loaded: &Loaded, base: &Motion) -> Result<Vec<Other>, Failure> {
+pub fn runs(args: &ShowArgs, loaded: &Loaded, base: &Motion) -> Result<Vec<Other>, Failure> {
     let mut others: Vec<Other> = Vec::new();
     for changes in &args.compare {
         let mut loaded = loaded.clone();
@@ -111,31 +115,31 @@ fn change(loaded: &mut Loaded, changes: &str) {
         let found = target(&loaded.draft, name);
         let draft = &mut loaded.draft;
         let problems = match found {
-            Ok(Target::Parameter) => draft.set_parameter(&format!("{name}={value}")),
-            Ok(Target::Start) => draft.set_start(&format!("{name}={value}")),
-            Ok(Target::Run) => draft.set_run(name, value),
+            Ok(ChangedTable::Parameter) => draft.set_parameter(&format!("{name}={value}")),
+            Ok(ChangedTable::Start) => draft.set_start(&format!("{name}={value}")),
+            Ok(ChangedTable::Run) => draft.set_run(name, value),
             Err(problem) => vec![*problem],
         };
         loaded.problems.extend(problems);
     }
 }
 
-enum Target {
+enum ChangedTable {
     Parameter,
     Start,
     Run,
 }
 
-fn target(draft: &Draft, name: &str) -> Result<Target, Box<Diagnostic>> {
+fn target(draft: &Draft, name: &str) -> Result<ChangedTable, Box<Diagnostic>> {
     let bare = name.trim_end_matches(['\'', '′', '’']);
     if draft.parameters.iter().any(|(word, _)| word.text == name) {
-        return Ok(Target::Parameter);
+        return Ok(ChangedTable::Parameter);
     }
     if draft.coordinates.iter().any(|c| c.text == bare) || draft.momentum_names().iter().any(|p| p == name) {
-        return Ok(Target::Start);
+        return Ok(ChangedTable::Start);
     }
     if schema::keys("run").any(|key| key == name) {
-        return Ok(Target::Run);
+        return Ok(ChangedTable::Run);
     }
     let parameters = draft.parameters.iter().map(|(word, _)| word.text.clone());
     let coordinates = draft.coordinates.iter().flat_map(|c| [c.text.clone(), format!("{}'", c.text)]);

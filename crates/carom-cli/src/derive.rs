@@ -1,6 +1,6 @@
 //! `carom derive`: the equations of a model, for a person or for a program.
 
-use crate::args::{Derive, Format};
+use crate::args::{DeriveArgs, ReportFormat};
 use crate::failure::Failure;
 use crate::load::{load, suggestion};
 use crate::simulate;
@@ -17,7 +17,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// If the model is wrong, or a file cannot be read or written.
-pub fn derive(args: &Derive) -> Result<u8, Failure> {
+pub fn derive(args: &DeriveArgs) -> Result<u8, Failure> {
     let format = format(args)?;
     if let Some(output) = &args.output {
         write::probe(output)?;
@@ -34,17 +34,24 @@ pub fn derive(args: &Derive) -> Result<u8, Failure> {
     };
     match &args.output {
         Some(output) => write::file(output, text.as_bytes())?,
-        None if format == Format::Text => write::stdout(&text)?,
-        None if format == Format::Json => write::json(&text)?,
+        None if format == ReportFormat::Text => write::stdout(&text)?,
+        None if format == ReportFormat::Json => write::json(&text)?,
         None => write::result(text.as_bytes()).map(drop)?,
     }
     Ok(0)
 }
 
 /// The document asked for, whole or in part; `None` for formats that are no documents.
-fn report_of(args: &Derive, mechanics: &Mechanics, format: Format) -> Result<Option<Document>, Failure> {
-    let is_document = matches!(format, Format::Text | Format::Latex | Format::Markdown | Format::Html);
-    if args.fragment && format != Format::Latex {
+fn report_of(
+    args: &DeriveArgs,
+    mechanics: &Mechanics,
+    format: ReportFormat,
+) -> Result<Option<Document>, Failure> {
+    let is_document = matches!(
+        format,
+        ReportFormat::Text | ReportFormat::Latex | ReportFormat::Markdown | ReportFormat::Html
+    );
+    if args.fragment && format != ReportFormat::Latex {
         return Err(Failure::wrong(
             "--fragment is LaTeX to paste\n  hint: --format latex --fragment, or -o FILE.tex --fragment",
         ));
@@ -95,46 +102,46 @@ fn part(name: &str) -> Result<Part, Failure> {
     Err(Failure::wrong(format!("a report has no part `{name}`\n  hint: {hint}")))
 }
 
-fn render_document(document: &Document, format: Format, fragment: bool) -> String {
+fn render_document(document: &Document, format: ReportFormat, fragment: bool) -> String {
     match format {
-        Format::Latex if fragment => report::render_latex_fragment(document),
-        Format::Latex => report::render_latex(document),
-        Format::Markdown => report::render_markdown(document),
-        Format::Html => report::render_html(document),
+        ReportFormat::Latex if fragment => report::render_latex_fragment(document),
+        ReportFormat::Latex => report::render_latex(document),
+        ReportFormat::Markdown => report::render_markdown(document),
+        ReportFormat::Html => report::render_html(document),
         _ => report::render_text(document, terminal::columns()),
     }
 }
 
-fn render(mechanics: &Mechanics, format: Format, seconds: f64) -> String {
+fn render(mechanics: &Mechanics, format: ReportFormat, seconds: f64) -> String {
     match format {
-        Format::Json => report::json(mechanics, seconds),
-        Format::Sympy => report::sympy(mechanics),
-        Format::Rust => report::rust(mechanics),
-        Format::C => report::c(mechanics),
+        ReportFormat::Json => report::json(mechanics, seconds),
+        ReportFormat::Sympy => report::sympy(mechanics),
+        ReportFormat::Rust => report::rust(mechanics),
+        ReportFormat::C => report::c(mechanics),
         _ => report::text(mechanics, terminal::columns()),
     }
 }
 
 /// The format asked for, or the one of the output file's extension.
-fn format(args: &Derive) -> Result<Format, Failure> {
+fn format(args: &DeriveArgs) -> Result<ReportFormat, Failure> {
     if args.json {
-        return Ok(Format::Json);
+        return Ok(ReportFormat::Json);
     }
     if let Some(format) = args.format {
         return Ok(format);
     }
     let Some(output) = &args.output else {
-        return Ok(if args.fragment { Format::Latex } else { Format::Text });
+        return Ok(if args.fragment { ReportFormat::Latex } else { ReportFormat::Text });
     };
     match Path::new(output).extension().and_then(|e| e.to_str()) {
-        Some("txt") => Ok(Format::Text),
-        Some("tex") => Ok(Format::Latex),
-        Some("md") => Ok(Format::Markdown),
-        Some("html") => Ok(Format::Html),
-        Some("json") => Ok(Format::Json),
-        Some("py") => Ok(Format::Sympy),
-        Some("rs") => Ok(Format::Rust),
-        Some("c" | "h") => Ok(Format::C),
+        Some("txt") => Ok(ReportFormat::Text),
+        Some("tex") => Ok(ReportFormat::Latex),
+        Some("md") => Ok(ReportFormat::Markdown),
+        Some("html") => Ok(ReportFormat::Html),
+        Some("json") => Ok(ReportFormat::Json),
+        Some("py") => Ok(ReportFormat::Sympy),
+        Some("rs") => Ok(ReportFormat::Rust),
+        Some("c" | "h") => Ok(ReportFormat::C),
         _ => Err(Failure::wrong(format!(
             "cannot tell the format of {output}: use .txt .tex .md .html .json .py .rs or .c, or say --format"
         ))),

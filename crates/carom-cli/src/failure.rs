@@ -20,6 +20,8 @@ pub enum Failure {
     Reported(u8),
     /// A file could not be read or written.
     File(String),
+    /// The same, with the system's number for the reason.
+    System(String, i32),
 }
 
 impl Failure {
@@ -30,12 +32,30 @@ impl Failure {
 
     /// A file could not be read.
     pub fn read(file: &str, error: &std::io::Error) -> Failure {
-        Failure::File(format!("cannot read {file}: {}", reason(error)))
+        Failure::refused_by_system(format!("cannot read {file}: {}", reason(error)), error)
     }
 
     /// A file could not be written.
     pub fn write(file: &str, error: &std::io::Error) -> Failure {
-        Failure::File(format!("cannot write {file}: {}", reason(error)))
+        Failure::refused_by_system(format!("cannot write {file}: {}", reason(error)), error)
+    }
+
+    fn refused_by_system(message: String, error: &std::io::Error) -> Failure {
+        match error.raw_os_error() {
+            Some(code) => Failure::System(message, code),
+            None => Failure::File(message),
+        }
+    }
+
+    /// The same with a hint.
+    pub fn with_hint(self, hint: &str) -> Failure {
+        let hinted = |message: String| format!("{message}\n  hint: {hint}");
+        match self {
+            Failure::Wrong(message) => Failure::Wrong(hinted(message)),
+            Failure::File(message) => Failure::File(hinted(message)),
+            Failure::System(message, code) => Failure::System(hinted(message), code),
+            Failure::Reported(code) => Failure::Reported(code),
+        }
     }
 
     /// The exit code.
@@ -43,7 +63,7 @@ impl Failure {
         match self {
             Failure::Wrong(_) => 1,
             Failure::Reported(code) => *code,
-            Failure::File(_) => 3,
+            Failure::File(_) | Failure::System(..) => 3,
         }
     }
 }
@@ -51,7 +71,9 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Wrong(message) | Failure::File(message) => f.write_str(message),
+            Failure::Wrong(message) | Failure::File(message) | Failure::System(message, _) => {
+                f.write_str(message)
+            }
             Failure::Reported(_) => Ok(()),
         }
     }

@@ -1,20 +1,21 @@
 //! `carom fit`: parameters and start values from measured signals and impact times.
 
-use crate::args::Fit as Arguments;
+use crate::args::FitArgs;
 use crate::failure::Failure;
-use crate::load::load;
-use crate::output_format;
-use crate::scan::refused;
+use crate::interrupt;
+use crate::load::{self, load};
+use crate::orbit::refused;
+use crate::output_format::OutputFormat;
 use crate::simulate::prepare;
 use crate::sweep::plan::Plan;
-use crate::sweep::vary::Variation;
+use crate::sweep::vary::VariedNames;
 use crate::write;
 use carom_insight::fit::{Data, Fit, Fitted};
-use carom_mech::{Mechanics, Model};
-use carom_run::Options;
-use carom_run::fields::{Field, Kind};
+use carom_mech::{Diagnostic, Draft, Mechanics, Model};
+use carom_run::fields::{Field, FieldKind};
 use carom_run::figures::figures;
-use carom_show::plot::{Scatter, Style, scatter_svg};
+use carom_run::{Observable, Options};
+use carom_show::plot::{PlotStyle, Scatter, scatters_svg};
 use carom_show::provenance::Stamp;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -22,30 +23,31 @@ use std::fmt::Write as _;
 /// The fields of `carom fit --json`.
 #[rustfmt::skip]
 pub static FIELDS: &[Field] = &[
-    Field::new("parameters", Kind::NumberByName("fitted quantity"), "the values that meet the data best"),
-    Field::new("standard_errors", Kind::NumberByName("fitted quantity"), "of each; null where the data does not determine it"),
-    Field::new("cost", Kind::Number, "½ Σ r²; residuals of several columns are divided by what is left of each"),
-    Field::new("gradient", Kind::NumberByName("fitted quantity"), "of the cost"),
-    Field::new("impacts_matched", Kind::Object, "per wall of the data: impacts in the data, in the motion, compared"),
-    Field::new("unidentified", Kind::Texts, "combinations that the data does not determine"),
-    Field::new("iterations", Kind::Count, "steps taken"),
+    Field::new("parameters", FieldKind::NumberByName("fitted quantity"), "the values that meet the data best"),
+    Field::new("standard_errors", FieldKind::NumberByName("fitted quantity"), "of each; null where the data does not determine it"),
+    Field::new("intervals", FieldKind::NumbersByName("fitted quantity"), "low and high end of the 95 % interval, by Student's t; null where the data does not determine it"),
+    Field::new("degrees_of_freedom", FieldKind::Count, "values of the data beyond the parameters that they determine"),
+    Field::new("cost", FieldKind::Number, "½ Σ r²; residuals of several columns are divided by what is left of each"),
+    Field::new("gradient", FieldKind::NumberByName("fitted quantity"), "of the cost"),
+    Field::new("impacts_matched", FieldKind::Object, "per wall of the data, by its name"),
+    Field::new("impacts_matched.WALL", FieldKind::Object, "impacts on one wall"),
+    Field::new("impacts_matched.WALL.data", FieldKind::Count, "how many the data has"),
+    Field::new("impacts_matched.WALL.motion", FieldKind::Count, "how many the motion has until the last time of the data"),
+    Field::new("impacts_matched.WALL.matched", FieldKind::Count, "how many were compared"),
+    Field::new("unidentified", FieldKind::Texts, "what the data does not determine: a quantity, or several that can change together, with the proportion"),
+    Field::new("iterations", FieldKind::Count, "steps taken"),
+    Field::new("warnings", FieldKind::Texts, "why the values found may not be the best"),
 ];
-
-#[derive(Clone, Copy)]
-enum Form {
-    Svg,
-    Html,
-}
 
 /// Runs the command.
 ///
 /// # Errors
 /// If model, options or data are wrong, or a file cannot be read or written.
-pub fn fit(args: &Arguments) -> Result<u8, Failure> {
-    let form = match &args.output {
+pub fn fit(args: &FitArgs) -> Result<u8, Failure> {
+    let format = match &args.output {
         Some(output) => {
             write::probe(output)?;
-            Some(output_format::form(output, &[("svg", Form::Svg), ("html", Form::Html)])?)
+            Some(OutputFormat::among(&[OutputFormat::Svg, OutputFormat::Html], output)?)
         }
         None => None,
     };
@@ -65,22 +67,33 @@ pub fn fit(args: &Arguments) -> Result<u8, Failure> {
     }
     let mut loaded = load(&args.model)?;
     loaded.simulate(&args.simulate);
-    let (file, level, draft) = (loaded.file.clone(), loaded.level, loaded.draft.clone());
+    let (file, level, mut draft) = (loaded.file.clone(), loaded.level, loaded.draft.clone());
     let model = loaded.check(args.model.quiet)?;
+    let model = on_its_own(&mut draft, model, &names);
     let base = Options::of(&model);
     let prepared = prepare(model.clone(), &file, level)?;
     let mechanics = &prepared.mechanics;
     // Names are judged by the fit, which knows what may be fitted.
     let none = |_: &[f64]| Err(String::new());
-    Fit::new(mechanics, &prepared.program, &names, &data, &none).map_err(|r| refused(&r))?;
+    Fit::new(mechanics, &prepared.program, &names, &data, &none).map_err(|r| refused(&r, &file))?;
     let plan = Plan::grid(&names.iter().map(|name| format!("{name}=0")).collect::<Vec<_>>())?;
-    let variation = Variation::new(&model, draft, &plan)?;
-    let options = |theta: &[f64]| variation.options(&base, theta);
-    let fit = Fit::new(mechanics, &prepared.program, &names, &data, &options).map_err(|r| refused(&r))?;
+    let variation = VariedNames::new(&model, draft, &plan)?;
+    interrupt::listen();
+    let request = interrupt::StopRequest::here();
+    let options = |theta: &[f64]| match request.is_made() {
+        true => Err("interrupted".to_owned()),
+        false => variation.options(&base, theta),
+    };
+    let fit =
+        Fit::new(mechanics, &prepared.program, &names, &data, &options).map_err(|r| refused(&r, &file))?;
     let start: Vec<f64> = names.iter().map(|name| value(&model, name)).collect();
-    let found = fit.run(&start).map_err(|r| refused(&r))?;
-    if let (Some(output), Some(form)) = (&args.output, form) {
-        draw(output, form, mechanics, &options, &data, &found)?;
+    let found = fit.run(&start).map_err(|r| refused(&r, &file))?;
+    if !args.model.quiet {
+        let warnings: Vec<Diagnostic> = found.warnings.iter().map(Diagnostic::warning).collect();
+        load::report(&warnings, &file, false);
+    }
+    if let (Some(output), Some(format)) = (&args.output, format) {
+        draw(output, format, mechanics, &options, &data, &found)?;
     }
     if args.json {
         write::json(&format!("{:#}\n", as_json(&names, &found)))?;
@@ -88,6 +101,30 @@ pub fn fit(args: &Arguments) -> Result<u8, Failure> {
         write::stdout(&summary(&names, &found))?;
     }
     Ok(0)
+}
+
+/// The model in which everything that is fitted is a number: a start or parameter that is a formula of another fitted quantity does
+/// not follow it any more.
+fn on_its_own(draft: &mut Draft, model: Model, names: &[String]) -> Model {
+    let mut own = draft.clone();
+    for name in names {
+        let assignment = format!("{name}={:?}", value(&model, name));
+        let problems = match model.parameters.iter().any(|p| p.name == *name) {
+            true => own.set_parameter(&assignment),
+            false => own.set_start(&assignment),
+        };
+        // Names that mean nothing are refused by the fit.
+        if !problems.is_empty() {
+            return model;
+        }
+    }
+    match own.clone().check() {
+        Ok((found, _)) => {
+            *draft = own;
+            found
+        }
+        Err(_) => model,
+    }
 }
 
 /// Where a fit begins: the value in the model.
@@ -111,7 +148,10 @@ fn value(model: &Model, name: &str) -> f64 {
 }
 
 /// Reads a csv file: `time` with signals, `impact.WALL` with times.
-fn read(file: &str) -> Result<Data, Failure> {
+///
+/// # Errors
+/// If it cannot be read, or is no such table.
+pub fn read(file: &str) -> Result<Data, Failure> {
     let text = std::fs::read_to_string(file).map_err(|error| Failure::read(file, &error))?;
     let mut lines =
         text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
@@ -148,8 +188,12 @@ fn read(file: &str) -> Result<Data, Failure> {
             places.push((i, false, data.signals.len()));
             data.signals.push((name.clone(), Vec::new()));
         } else {
+            let hint = match name.contains([';', '\t']) {
+                true => "columns are separated by commas, and numbers have a point: 0.3,0.8",
+                false => "add the times, or name a column of impact times impact.WALL",
+            };
             return Err(Failure::wrong(format!(
-                "{file}: column `{name}` is a signal, and there is no column `time`\n  hint: add the times, or name a column of impact times impact.WALL"
+                "{file}: column `{name}` is a signal, and there is no column `time`\n  hint: {hint}"
             )));
         }
     }
@@ -160,6 +204,14 @@ fn read(file: &str) -> Result<Data, Failure> {
     }
     for (number, line) in lines {
         let row = cells(line);
+        if row.len() > names.len() {
+            return Err(Failure::wrong(format!(
+                "{file}:{}: {} cells, and {} columns have names\n  hint: name every column in the first line; numbers have a point, not a comma",
+                number + 1,
+                row.len(),
+                names.len()
+            )));
+        }
         let at = |i: usize| -> Result<Option<f64>, Failure> {
             let Some(text) = row.get(i).filter(|t| !t.is_empty()) else { return Ok(None) };
             text.parse::<f64>().ok().filter(|x| x.is_finite()).map(Some).ok_or_else(|| {
@@ -211,23 +263,35 @@ fn as_json(names: &[String], found: &Fitted) -> Value {
         .iter()
         .map(|i| (i.wall.clone(), json!({ "data": i.data, "motion": i.motion, "matched": i.matched })))
         .collect();
+    let finite = |x: f64| x.is_finite().then_some(x);
+    let intervals: Map<String, Value> = names
+        .iter()
+        .zip(&found.intervals)
+        .map(|(name, [low, high])| (name.clone(), json!([finite(*low), finite(*high)])))
+        .collect();
     json!({
         "parameters": by_name(names, &found.parameters),
         "standard_errors": by_name(names, &found.standard_errors),
+        "intervals": intervals,
+        "degrees_of_freedom": found.degrees_of_freedom,
         "cost": found.cost,
         "gradient": by_name(names, &found.gradient),
         "impacts_matched": matched,
         "unidentified": found.unidentified,
         "iterations": found.iterations,
+        "warnings": found.warnings,
     })
 }
 
 fn summary(names: &[String], found: &Fitted) -> String {
     let mut out = String::new();
     let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0);
-    for ((name, x), error) in names.iter().zip(&found.parameters).zip(&found.standard_errors) {
+    let errors = found.standard_errors.iter().zip(&found.intervals);
+    for ((name, x), (error, [low, high])) in names.iter().zip(&found.parameters).zip(errors) {
         let error = if error.is_finite() {
-            format!("± {}", figures(*error, 2))
+            format!("± {}   95 %: {} … {}", figures(*error, 2), figures(*low, 6), figures(*high, 6))
+        } else if found.degrees_of_freedom == 0 {
+            "  no standard error: the data has no value to spare".to_owned()
         } else {
             "not determined".to_owned()
         };
@@ -254,10 +318,10 @@ fn summary(names: &[String], found: &Fitted) -> String {
     out
 }
 
-/// Data against motion, a picture per column.
+/// Data against motion, a picture per column, one below the other.
 fn draw(
     output: &str,
-    form: Form,
+    format: OutputFormat,
     mechanics: &Mechanics,
     options: &dyn Fn(&[f64]) -> Result<Options, String>,
     data: &Data,
@@ -275,26 +339,19 @@ fn draw(
     let program = carom_run::Program::compile(mechanics).map_err(|e| wrong(&e))?;
     let motion = carom_run::simulate(&program, &options).map_err(|e| wrong(&e))?;
     let stamp = Stamp::of_motion(&motion);
-    let signals = [&motion.position, &motion.velocity, &motion.momentum, &motion.output];
     let mut pictures = Vec::new();
     let legend = || vec!["motion".to_owned(), "data".to_owned()];
+    let known = Observable::all(mechanics);
     for (name, points) in &data.signals {
-        let own = match name.as_str() {
-            "energy" => Some(&motion.energy),
-            "hamiltonian" => Some(&motion.hamiltonian),
-            _ => {
-                let stem = name.strip_suffix('\'');
-                let place = match stem {
-                    Some(stem) => signals[1].iter().find(|s| s.name == stem),
-                    None => signals[0].iter().chain(signals[3]).find(|s| s.name == *name).or_else(|| {
-                        let stem = name.strip_prefix("p_").unwrap_or(name);
-                        signals[2].iter().find(|s| s.name == stem || s.name == *name)
-                    }),
-                };
-                place.map(|s| &s.values)
-            }
+        let Some((_, observable)) = known.iter().find(|(known, _)| known == name) else { continue };
+        let own = match *observable {
+            Observable::Position(i) => &motion.position[i].values,
+            Observable::Velocity(i) => &motion.velocity[i].values,
+            Observable::Momentum(i) => &motion.momentum[i].values,
+            Observable::Output(i) => &motion.output[i].values,
+            Observable::Hamiltonian => &motion.hamiltonian,
+            Observable::Energy => &motion.energy,
         };
-        let Some(own) = own else { continue };
         let mut all: Vec<(f64, f64, usize)> = motion.time.iter().zip(own).map(|(t, x)| (*t, *x, 0)).collect();
         all.extend(points.iter().map(|(t, x)| (*t, *x, 1)));
         pictures.push(picture(mechanics, "time", name, all, legend()));
@@ -306,21 +363,20 @@ fn draw(
         all.extend(times.iter().zip(1..).map(|(t, k)| (*t, f64::from(k), 1)));
         pictures.push(picture(mechanics, "time", &format!("impact on {wall}"), all, legend()));
     }
-    let svgs: Vec<String> =
-        pictures.iter().filter_map(|p| scatter_svg(p, Style::default(), Some(&stamp))).collect();
-    let Some(first) = svgs.first() else {
+    let Some(svg) = scatters_svg(&pictures, PlotStyle::default(), Some(&stamp)) else {
         return Err(Failure::wrong("there is nothing to draw\n  hint: the data has no signal and no impact"));
     };
-    match form {
-        Form::Svg => write::file(output, first.as_bytes()),
-        Form::Html => {
+    match format {
+        OutputFormat::Svg => write::file(output, svg.as_bytes()),
+        OutputFormat::Html => {
             let title = mechanics.model.name.replace('&', "&amp;").replace('<', "&lt;");
-            let body: String = svgs.iter().map(|s| s.split("?>").last().unwrap_or(s)).collect();
+            let body = svg.split("?>").last().unwrap_or(&svg);
             let page = format!(
                 "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title>\n<body>\n{body}\n</body></html>\n"
             );
             write::file(output, page.as_bytes())
         }
+        other => Err(other.unsupported(output)),
     }
 }
 

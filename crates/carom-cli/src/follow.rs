@@ -1,17 +1,15 @@
 //! `carom follow`: a branch of periodic orbits in a parameter.
 
-use crate::args;
+use crate::args::FollowArgs;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::load::load;
 use crate::orbit::{object, refused, request};
-use crate::output_format;
-use crate::simulate::prepare;
+use crate::output_format::OutputFormat;
+use crate::simulate::{self, Ready};
 use crate::terminal;
 use crate::write;
 use carom_insight::{Branch, Refusal, SpecialKind, Subject};
-use carom_run::Options;
-use carom_run::fields::{Field, Kind};
+use carom_run::fields::{Field, FieldKind};
 use carom_show::plot::branch;
 use carom_show::provenance::Stamp;
 use serde_json::{Map, Value, json};
@@ -29,35 +27,30 @@ const KINDS: [&str; SpecialKind::ALL.len()] = {
 /// The fields of a branch (`carom follow --json`). The value of the parameter stands under the parameter's own name.
 #[rustfmt::skip]
 pub static FIELDS: &[Field] = &[
-    Field::new("parameter", Kind::Text, "name of the varied parameter"),
-    Field::new("points", Kind::Records, "orbits in the order of the branch"),
-    Field::new("points[].PARAMETER", Kind::Number, "value of the parameter, under its own name"),
-    Field::new("points[].period", Kind::Number, "as for an orbit"),
-    Field::new("points[].multipliers", Kind::NumberRows, "as for an orbit"),
-    Field::new("points[].stable", Kind::Flag, "as for an orbit"),
-    Field::new("points[].state", Kind::NumberByName("state variable"), "as for an orbit"),
-    Field::new("special", Kind::Records, "special points in the order of the branch"),
-    Field::new("special[].kind", Kind::Word(&KINDS), "what it is: fold, period_doubling, torus, grazing, corner, contact_break or end"),
-    Field::new("special[].PARAMETER", Kind::Number, "value of the parameter, under its own name, to 1e-9"),
-    Field::new("special[].state", Kind::NumberByName("state variable"), "a state of the orbit there"),
-    Field::new("special[].detail", Kind::Text, "which wall, why the branch ends"),
+    Field::new("parameter", FieldKind::Text, "name of the varied parameter"),
+    Field::new("points", FieldKind::Records, "orbits in the order of the branch"),
+    Field::new("points[].PARAMETER", FieldKind::Number, "value of the parameter, under its own name"),
+    Field::new("points[].period", FieldKind::Number, "as for an orbit"),
+    Field::new("points[].multipliers", FieldKind::NumberRows, "as for an orbit"),
+    Field::new("points[].stable", FieldKind::Flag, "as for an orbit"),
+    Field::new("points[].state", FieldKind::NumberByName("state variable"), "as for an orbit"),
+    Field::new("special", FieldKind::Records, "special points in the order of the branch"),
+    Field::new("special[].kind", FieldKind::Word(&KINDS), "what it is: fold, period_doubling, torus, grazing, corner, contact_break or end"),
+    Field::new("special[].PARAMETER", FieldKind::Number, "value of the parameter, under its own name, to 1e-9"),
+    Field::new("special[].state", FieldKind::NumberByName("state variable"), "a state of the orbit there"),
+    Field::new("special[].detail", FieldKind::Text, "which wall, why the branch ends"),
 ];
 
 /// Runs the command.
 ///
 /// # Errors
 /// If the model or the request is wrong, no orbit is found, or a file cannot be read or written.
-pub fn follow(args: &args::Follow) -> Result<u8, Failure> {
-    let form = args.output.as_deref().map(|output| output_format::form(output, &FORMS)).transpose()?;
+pub fn follow(args: &FollowArgs) -> Result<u8, Failure> {
+    let format = args.output.as_deref().map(|output| OutputFormat::among(&FORMATS, output)).transpose()?;
     if let Some(output) = &args.output {
         write::probe(output)?;
     }
-    let mut loaded = load(&args.model)?;
-    loaded.simulate(&args.simulate);
-    let (file, level) = (loaded.file.clone(), loaded.level);
-    let model = loaded.check(args.model.quiet)?;
-    let options = Options::of(&model);
-    let prepared = prepare(model, &file, level)?;
+    let Ready { prepared, options, file, level } = simulate::ready(&args.model, &args.simulate)?;
     interrupt::listen();
     let mut go_on = || !interrupt::interrupted();
     let found = range(&args.vary).and_then(|(name, range)| {
@@ -69,21 +62,22 @@ pub fn follow(args: &args::Follow) -> Result<u8, Failure> {
         Ok(branch) => branch,
         Err(refusal) => return Err(refused(&refusal, &file)),
     };
-    if let (Some(output), Some(form)) = (&args.output, form) {
+    if let (Some(output), Some(format)) = (&args.output, format) {
         let stamp = Stamp::of_many(
             &prepared.mechanics.model.provenance,
             &[format!("--vary {}", args.vary)],
             level.arithmetic(),
         );
         let drawn = || branch::picture(&curve(&branch));
-        let bytes = match form {
-            Form::Csv => csv(&branch).into_bytes(),
-            Form::Json => json_of(&branch).to_string().into_bytes(),
-            Form::Svg => stamp.svg(&carom_show::draw::svg(&drawn())).into_bytes(),
-            Form::Png => stamp.png(&carom_show::draw::png(&drawn(), 2.0).unwrap_or_default()),
-            Form::Html => {
+        let bytes = match format {
+            OutputFormat::Csv => csv(&branch).into_bytes(),
+            OutputFormat::Json => json_of(&branch).to_string().into_bytes(),
+            OutputFormat::Svg => stamp.svg(&carom_show::draw::svg(&drawn())).into_bytes(),
+            OutputFormat::Png => stamp.png(&carom_show::draw::png(&drawn(), 2.0).unwrap_or_default()),
+            OutputFormat::Html => {
                 stamp.html(&branch::page(&prepared.mechanics.model.name, &curve(&branch))).into_bytes()
             }
+            other => return Err(other.unsupported(output)),
         };
         write::file(output, &bytes)?;
         if !args.model.quiet {
@@ -100,17 +94,8 @@ pub fn follow(args: &args::Follow) -> Result<u8, Failure> {
 }
 
 /// What a branch can be written as.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
-    Csv,
-    Svg,
-    Png,
-    Html,
-    Json,
-}
-
-const FORMS: [(&str, Form); 5] =
-    [("csv", Form::Csv), ("svg", Form::Svg), ("png", Form::Png), ("html", Form::Html), ("json", Form::Json)];
+const FORMATS: [OutputFormat; 5] =
+    [OutputFormat::Csv, OutputFormat::Svg, OutputFormat::Png, OutputFormat::Html, OutputFormat::Json];
 
 /// NAME=A..B
 fn range(vary: &str) -> Result<(String, [f64; 2]), Refusal> {
@@ -185,24 +170,18 @@ fn csv(branch: &Branch) -> String {
     out
 }
 
-/// The branch for a picture: the first coordinate over the parameter.
-fn curve(branch: &Branch) -> branch::Curve {
+/// The branch for a picture: the last variable of the state over the parameter; on a wall it tells more than a position that is bound.
+fn curve(branch: &Branch) -> branch::BranchCurve {
     let ordinate =
         branch.points.first().and_then(|p| p.orbit.state.last()).map_or(String::new(), |s| s.0.clone());
     let last = |state: &[(String, f64)]| state.last().map_or(f64::NAN, |s| s.1);
-    let nearest = |value: f64, special: &carom_insight::Special| {
-        // Special points lie on the branch: the neighbour in the parameter gives the height in the picture.
-        let near =
-            branch.points.iter().min_by(|a, b| (a.value - value).abs().total_cmp(&(b.value - value).abs()));
-        near.map_or(last(&special.state), |p| last(&p.orbit.state))
-    };
-    branch::Curve {
+    branch::BranchCurve {
         parameter: branch.parameter.clone(),
         ordinate,
         points: branch
             .points
             .iter()
-            .map(|p| branch::CurvePoint {
+            .map(|p| branch::BranchCurvePoint {
                 x: p.value,
                 y: last(&p.orbit.state),
                 stable: p.orbit.stable,
@@ -227,7 +206,7 @@ fn curve(branch: &Branch) -> branch::Curve {
             .iter()
             .map(|s| branch::Mark {
                 x: s.value,
-                y: nearest(s.value, s),
+                y: last(&s.state),
                 kind: s.kind.name().to_owned(),
                 text: format!("{} at {} = {}\n{}", s.kind.name(), branch.parameter, s.value, s.detail),
             })

@@ -13,7 +13,9 @@ mod failure;
 mod film;
 mod fit;
 mod follow;
+mod gradient;
 mod help;
+pub mod host;
 mod interrupt;
 mod limits;
 mod load;
@@ -42,6 +44,7 @@ use clap::Parser;
 use failure::Failure;
 use std::ffi::OsString;
 
+pub use gradient::{SignalWeights, named_quantity, weighted};
 pub use sweep::ensemble;
 #[cfg(feature = "tables")]
 pub use sweep::store;

@@ -3,6 +3,7 @@
 
 use crate::args::{ModelArgs, SampleArgs, SimulateArgs};
 use crate::failure::Failure;
+use crate::host;
 use crate::paint::Paint;
 use crate::terminal;
 use carom::gallery;
@@ -32,6 +33,7 @@ pub struct Loaded {
 pub fn load(args: &ModelArgs) -> Result<Loaded, Failure> {
     let (text, file) = read(&args.model)?;
     let (mut draft, mut problems) = Draft::parse(&text, &file);
+    host::provide_tables(&mut draft);
     for assignments in &args.set {
         problems.extend(draft.set_parameter(assignments));
     }
@@ -67,9 +69,16 @@ impl Loaded {
         match Level::choose(instructions, arithmetic) {
             Ok(level) => self.level = level,
             Err(error) => {
-                self.problems.push(Diagnostic::error(error.to_string()).with_hint(
-                    "leave the option out: carom takes the best there is, and the bits are the same",
-                ))
+                // A level that exists was refused for its arithmetic: its bits are of the other class.
+                let hint = match Level::choose(instructions, None) {
+                    Ok(_) => {
+                        "leave `level` out, or take level=interpreter: other bits than those of machine code"
+                    }
+                    Err(_) => {
+                        "leave `level` out: carom takes the best there is, and the bits are those of `arithmetic`"
+                    }
+                };
+                self.problems.push(Diagnostic::error(error.to_string()).with_hint(hint));
             }
         }
         if args.project {
@@ -177,9 +186,12 @@ fn time_of(text: &str) -> Option<f64> {
 
 /// Prints diagnostics to standard error, in the order of the file.
 pub fn report(problems: &[Diagnostic], file: &str, quiet: bool) {
-    let paint = Paint::stderr();
     let mut problems = problems.to_vec();
     carom_mech::diagnostic::tidy(&mut problems);
+    if host::report(&problems) {
+        return;
+    }
+    let paint = Paint::stderr();
     for problem in &problems {
         if problem.is_error() || !quiet {
             terminal::say(&paint.diagnostic(&problem.render(file)));
@@ -194,6 +206,9 @@ pub fn report(problems: &[Diagnostic], file: &str, quiet: bool) {
 /// The text of a model and the name to call it by.
 pub fn read(model: &str) -> Result<(String, String), Failure> {
     if model == "-" {
+        if let Some(given) = host::model() {
+            return Ok(given);
+        }
         let mut bytes = Vec::new();
         std::io::stdin().read_to_end(&mut bytes).map_err(|e| Failure::read("standard input", &e))?;
         return Ok((utf8(bytes, "standard input")?, "standard input".to_owned()));

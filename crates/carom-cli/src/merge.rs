@@ -2,9 +2,9 @@
 //!
 //! Promise: the bytes of the table that one sweep would have written; memory does not grow with the number of rows.
 
-use crate::args::Merge;
+use crate::args::MergeArgs;
 use crate::failure::Failure;
-use crate::output_format::form;
+use crate::output_format::OutputFormat;
 use crate::sweep::store::Store;
 use crate::terminal;
 use crate::write::{self, Pending};
@@ -16,18 +16,12 @@ use std::path::{Path, PathBuf};
 /// Rows per group, as `carom sweep` writes them.
 const GROUP: usize = 1 << 16;
 
-#[derive(Clone, Copy, PartialEq)]
-enum Form {
-    Csv,
-    Parquet,
-}
-
 /// Runs the command.
 ///
 /// # Errors
 /// If a part is missing or is none, or the table cannot be written.
-pub fn merge(args: &Merge) -> Result<u8, Failure> {
-    let form = form(&args.output, &[("csv", Form::Csv), ("parquet", Form::Parquet)])?;
+pub fn merge(args: &MergeArgs) -> Result<u8, Failure> {
+    let format = OutputFormat::among(&[OutputFormat::Csv, OutputFormat::Parquet], &args.output)?;
     let parts = parts(&args.parts)?;
     let mut rest = Table::default();
     let mut out: Option<Out> = None;
@@ -50,7 +44,7 @@ pub fn merge(args: &Merge) -> Result<u8, Failure> {
         rest.stamp = Some(Stamp::read(&own));
         let out = match &mut out {
             Some(out) => out,
-            None => out.insert(Out::new(&args.output, form, &rest)?),
+            None => out.insert(Out::new(&args.output, format, &rest)?),
         };
         while rest.rows() >= GROUP {
             let later = rest.split_off(GROUP);
@@ -77,17 +71,18 @@ enum Out {
 }
 
 impl Out {
-    fn new(output: &str, form: Form, like: &Table) -> Result<Out, Failure> {
+    fn new(output: &str, format: OutputFormat, like: &Table) -> Result<Out, Failure> {
         let mut file = Pending::alone(output)?;
         let fail = |error| Failure::write(output, &error);
-        match form {
-            Form::Csv => {
+        match format {
+            OutputFormat::Csv => {
                 file.write_all(&table::csv_header(like)).map_err(fail)?;
                 Ok(Out::Csv(file))
             }
-            Form::Parquet => {
+            OutputFormat::Parquet => {
                 table::ParquetWriter::new(file, like).map(|out| Out::Parquet(Box::new(out))).map_err(fail)
             }
+            other => Err(other.unsupported(output)),
         }
     }
 

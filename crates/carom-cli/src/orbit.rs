@@ -1,49 +1,43 @@
 //! `carom orbit`: a periodic orbit, its multipliers, its picture.
 
-use crate::args::{self, ReturnArgs};
+use crate::args::{OrbitArgs, ReturnArgs};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::load::{self, load};
-use crate::output_format;
-use crate::simulate::{Prepared, prepare};
+use crate::load;
+use crate::output_format::OutputFormat;
+use crate::simulate::{self, Prepared, Ready};
 use crate::terminal;
 use crate::write;
 use carom_insight::eigen::{Complex, modulus};
 use carom_insight::{Orbit, Refusal, Request, Return, Subject};
 use carom_mech::Diagnostic;
-use carom_run::Options;
-use carom_run::fields::{Field, Kind};
+use carom_run::fields::{Field, FieldKind};
 use carom_show::{page, plot};
 use serde_json::{Map, Value, json};
 
 /// The fields of an orbit (`carom orbit --json`).
 #[rustfmt::skip]
 pub static FIELDS: &[Field] = &[
-    Field::new("period", Kind::Number, "T: after which the motion repeats"),
-    Field::new("state", Kind::NumberByName("state variable"), "coordinates and velocities (momenta): at the section just after its impact or reset, or at `at_time`"),
-    Field::new("at_time", Kind::Number, "the time that belongs to the state"),
-    Field::new("multipliers", Kind::NumberRows, "real and imaginary part of each nontrivial multiplier, largest first"),
-    Field::new("stable", Kind::Flag, "are all multipliers inside the unit circle, or on it where something is conserved?"),
-    Field::new("impacts", Kind::Texts, "walls in the order of their impacts, from the state on"),
-    Field::new("residual", Kind::Number, "how far the motion misses its start, relative to the size of the state"),
-    Field::new("invariants", Kind::Texts, "conserved quantities that were held fixed"),
+    Field::new("period", FieldKind::Number, "T: after which the motion repeats"),
+    Field::new("state", FieldKind::NumberByName("state variable"), "coordinates and velocities (momenta): at the section just after its impact or reset, or at `at_time`"),
+    Field::new("at_time", FieldKind::Number, "the time that belongs to the state"),
+    Field::new("multipliers", FieldKind::NumberRows, "real and imaginary part of each nontrivial multiplier, largest first"),
+    Field::new("stable", FieldKind::Flag, "are all multipliers inside the unit circle, or on it where something is conserved?"),
+    Field::new("impacts", FieldKind::Texts, "walls in the order of their impacts, from the state on"),
+    Field::new("residual", FieldKind::Number, "how far the motion misses its start, relative to the size of the state"),
+    Field::new("invariants", FieldKind::Texts, "conserved quantities that were held fixed"),
 ];
 
 /// Runs the command.
 ///
 /// # Errors
 /// If the model or the request is wrong, no orbit is found, or a file cannot be read or written.
-pub fn orbit(args: &args::Orbit) -> Result<u8, Failure> {
-    let form = args.output.as_deref().map(|output| output_format::form(output, &FORMS)).transpose()?;
+pub fn orbit(args: &OrbitArgs) -> Result<u8, Failure> {
+    let format = args.output.as_deref().map(|output| OutputFormat::among(&FORMATS, output)).transpose()?;
     if let Some(output) = &args.output {
         write::probe(output)?;
     }
-    let mut loaded = load(&args.model)?;
-    loaded.simulate(&args.simulate);
-    let (file, level) = (loaded.file.clone(), loaded.level);
-    let model = loaded.check(args.model.quiet)?;
-    let options = Options::of(&model);
-    let prepared = prepare(model, &file, level)?;
+    let Ready { prepared, options, file, .. } = simulate::ready(&args.model, &args.simulate)?;
     interrupt::listen();
     let mut go_on = || !interrupt::interrupted();
     let found =
@@ -59,8 +53,8 @@ pub fn orbit(args: &args::Orbit) -> Result<u8, Failure> {
     if !args.model.quiet {
         load::report(&warnings, &file, false);
     }
-    if let (Some(output), Some(form)) = (&args.output, form) {
-        draw(output, form, &prepared, &orbit, args.model.quiet, &file)?;
+    if let (Some(output), Some(format)) = (&args.output, format) {
+        draw(output, format, &prepared, &orbit, args.model.quiet, &file)?;
     }
     if args.json {
         let text = serde_json::to_string_pretty(&json_of(&orbit)).unwrap_or_default();
@@ -72,20 +66,12 @@ pub fn orbit(args: &args::Orbit) -> Result<u8, Failure> {
 }
 
 /// What an orbit can be written as.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
-    Html,
-    Svg,
-    Png,
-    Json,
-}
-
-const FORMS: [(&str, Form); 4] =
-    [("html", Form::Html), ("svg", Form::Svg), ("png", Form::Png), ("json", Form::Json)];
+const FORMATS: [OutputFormat; 4] =
+    [OutputFormat::Html, OutputFormat::Svg, OutputFormat::Png, OutputFormat::Json];
 
 fn draw(
     output: &str,
-    form: Form,
+    format: OutputFormat,
     prepared: &Prepared,
     orbit: &Orbit,
     quiet: bool,
@@ -95,7 +81,7 @@ fn draw(
         load::report(&problems, file, false);
         Failure::Reported(1)
     };
-    if form == Form::Json {
+    if format == OutputFormat::Json {
         let text = serde_json::to_string_pretty(&json_of(orbit)).unwrap_or_default();
         write::file(output, text.as_bytes())?;
     } else {
@@ -104,15 +90,15 @@ fn draw(
         // Every coordinate against its velocity: closed curves, with the impacts in them.
         let free = mechanics.free.iter().map(|&i| &mechanics.model.coordinates[i].name);
         let planes: Vec<String> = free.map(|name| format!("{name}' vs {name}")).collect();
-        let style = plot::Style::default();
-        match form {
-            Form::Svg => {
+        let style = plot::PlotStyle::default();
+        match format {
+            OutputFormat::Svg => {
                 write::file(
                     output,
                     plot::svg(mechanics, &motion, &planes, style).map_err(wrong)?.as_bytes(),
                 )?;
             }
-            Form::Png => {
+            OutputFormat::Png => {
                 write::file(output, &plot::png(mechanics, &motion, &planes, style).map_err(wrong)?)?;
             }
             _ => write::file(output, page::html(mechanics, &motion, &planes).map_err(wrong)?.as_bytes())?,
@@ -193,14 +179,23 @@ pub fn json_of(orbit: &Orbit) -> Value {
     })
 }
 
+/// So many decimals; a zero has no sign.
+pub fn fixed(x: f64, decimals: usize) -> String {
+    let text = format!("{x:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(bare) if bare.chars().all(|c| c == '0' || c == '.') => bare.to_owned(),
+        _ => text,
+    }
+}
+
 /// A multiplier in words.
 pub fn multiplier(z: Complex) -> String {
     if z[1] == 0.0 {
-        format!("{:.9}", z[0])
+        fixed(z[0], 9)
     } else {
         format!(
-            "{:.9} {} {:.9}i  (modulus {:.9})",
-            z[0],
+            "{} {} {:.9}i  (modulus {:.9})",
+            fixed(z[0], 9),
             if z[1] < 0.0 { '-' } else { '+' },
             z[1].abs(),
             modulus(z)
@@ -211,7 +206,7 @@ pub fn multiplier(z: Complex) -> String {
 fn summary(orbit: &Orbit) -> String {
     let mut out = format!("period       {:.12}\n", orbit.period);
     for (k, (name, value)) in orbit.state.iter().enumerate() {
-        out += &format!("{:<12} {name} = {value:.12}\n", if k == 0 { "state" } else { "" });
+        out += &format!("{:<12} {name} = {}\n", if k == 0 { "state" } else { "" }, fixed(*value, 12));
     }
     for (k, &z) in orbit.multipliers.iter().enumerate() {
         out += &format!("{:<12} {}\n", if k == 0 { "multipliers" } else { "" }, multiplier(z));

@@ -1,9 +1,10 @@
 //! `carom run`: simulate, summarise, write.
 
-use crate::args::Run;
+use crate::args::RunArgs;
 use crate::failure::Failure;
+use crate::gradient::Question;
 use crate::load::{self, load};
-use crate::output_format;
+use crate::output_format::OutputFormat;
 use crate::paint::Paint;
 use crate::simulate::prepare;
 use crate::summary::summary;
@@ -18,14 +19,15 @@ use std::path::Path;
 ///
 /// # Errors
 /// If the model or the options are wrong, or a file cannot be read or written.
-pub fn run(args: &Run) -> Result<u8, Failure> {
+pub fn run(args: &RunArgs) -> Result<u8, Failure> {
     if let Some(output) = &args.output {
-        form(output)?;
+        format_of(output)?;
         write::probe(output)?;
     }
     let mut loaded = load(&args.model)?;
     loaded.simulate(&args.simulate);
     let at = loaded.samples(&args.samples);
+    let question = Question::of(&args.gradient, &args.samples, &mut loaded)?;
     let (file, level) = (loaded.file.clone(), loaded.level);
     let model = loaded.check(args.model.quiet)?;
     let mut options = Options::of(&model);
@@ -36,6 +38,9 @@ pub fn run(args: &Run) -> Result<u8, Failure> {
     if let Some(list) = &args.sensitivity {
         options.directions = Direction::named(list, &prepared.mechanics).map_err(Failure::wrong)?;
         options.sensitivity = options.directions.is_empty();
+    }
+    if let Some(question) = question {
+        question.ask(&prepared.mechanics, &mut options)?;
     }
     let motion = prepared.simulate(&options, args.repeat, args.model.quiet, &file)?;
     let model = &prepared.mechanics.model;
@@ -66,57 +71,49 @@ pub fn code(motion: &Motion) -> u8 {
     if motion.stop.reason.is_complete() { 0 } else { 2 }
 }
 
-/// The forms a motion can be written in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum MotionFormat {
-    Csv,
-    Json,
-    Npz,
+/// What a motion can be written as.
+const FORMATS: &[OutputFormat] = &[
+    OutputFormat::Csv,
+    OutputFormat::Json,
+    OutputFormat::Npz,
     #[cfg(feature = "tables")]
-    Parquet,
-}
-
-const FORMS: &[(&str, MotionFormat)] = &[
-    ("csv", MotionFormat::Csv),
-    ("json", MotionFormat::Json),
-    ("npz", MotionFormat::Npz),
-    #[cfg(feature = "tables")]
-    ("parquet", MotionFormat::Parquet),
+    OutputFormat::Parquet,
 ];
 
-fn form(output: &str) -> Result<MotionFormat, Failure> {
+fn format_of(output: &str) -> Result<OutputFormat, Failure> {
     // A device has no ending.
     let device = output.starts_with("/dev/") && Path::new(output).extension().is_none();
-    if device { Ok(MotionFormat::Csv) } else { output_format::form(output, FORMS) }
+    if device { Ok(OutputFormat::Csv) } else { OutputFormat::among(FORMATS, output) }
 }
 
 /// Writes a motion; impacts, contacts and events go into a second file where the first has no room for them. Returns
 /// the names of the files.
 fn save(output: &str, motion: &Motion, model: &Model) -> Result<Vec<String>, Failure> {
     let samples = table::samples(motion, model);
-    let happenings = table::happenings(motion, model);
+    let occurrences = table::occurrences(motion, model);
     let mut files = vec![output.to_owned()];
-    match form(output)? {
-        MotionFormat::Json => write::file(output, table::json(motion).as_bytes())?,
-        MotionFormat::Npz => {
-            let bytes = table::npz(&[("", &samples), ("impacts.", &happenings)]).map_err(Failure::File)?;
+    match format_of(output)? {
+        OutputFormat::Json => write::file(output, table::json(motion).as_bytes())?,
+        OutputFormat::Npz => {
+            let bytes = table::npz(&[("", &samples), ("impacts.", &occurrences)]).map_err(Failure::File)?;
             write::file(output, &bytes)?;
         }
-        MotionFormat::Csv => {
+        OutputFormat::Csv => {
             write::file(output, &table::csv(&samples))?;
             files.extend(write::beside_csv(output, &samples)?);
-            let impacts = second(output, happenings.rows() > 0, &table::csv(&happenings))?;
+            let impacts = second(output, occurrences.rows() > 0, &table::csv(&occurrences))?;
             if let Some(impacts) = &impacts {
                 files.push(impacts.clone());
-                files.extend(write::beside_csv(impacts, &happenings)?);
+                files.extend(write::beside_csv(impacts, &occurrences)?);
             }
         }
         #[cfg(feature = "tables")]
-        MotionFormat::Parquet => {
+        OutputFormat::Parquet => {
             let bytes = |table| table::parquet(table).map_err(|error| Failure::write(output, &error));
             write::file(output, &bytes(&samples)?)?;
-            files.extend(second(output, happenings.rows() > 0, &bytes(&happenings)?)?);
+            files.extend(second(output, occurrences.rows() > 0, &bytes(&occurrences)?)?);
         }
+        other => return Err(other.unsupported(output)),
     }
     Ok(files)
 }

@@ -1,22 +1,22 @@
 //! `carom scan`: where many motions cross a section once they have settled: bifurcation diagrams, sections of many starts, basins
 //! of attraction.
 
-use crate::args::Scan as Arguments;
+use crate::args::ScanArgs;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::load::load;
-use crate::output_format;
+use crate::output_format::OutputFormat;
 use crate::simulate::prepare;
 use crate::summary::{count, duration};
 use crate::sweep::plan::{Plan, values_with_units};
-use crate::sweep::vary::Variation;
+use crate::sweep::vary::VariedNames;
 use crate::terminal;
 use crate::write;
-use carom_insight::Refusal;
-use carom_insight::scan::{Kept, Period, Scan, Section, attractors, state_names};
-use carom_run::fields::{Field, Kind};
+use carom_insight::scan::{KeptCrossings, Scan, attractors, state_names};
+use carom_insight::{Refusal, Return, Section};
+use carom_run::fields::{Field, FieldKind};
 use carom_run::{Options, Program};
-use carom_show::plot::{Scatter, Style, scatter_png, scatter_svg};
+use carom_show::plot::{PlotStyle, Scatter, scatter_png, scatter_svg};
 use carom_show::provenance::Stamp;
 use carom_show::table::{self, Table};
 use cpu_time::ThreadTime;
@@ -36,28 +36,20 @@ const KEEP_IN_BASIN: usize = 8;
 /// The fields of `carom scan --json`.
 #[rustfmt::skip]
 pub static FIELDS: &[Field] = &[
-    Field::new("motions", Kind::Count, "how many were simulated"),
-    Field::new("crossings", Kind::Count, "how many states are in the table"),
-    Field::new("attractors", Kind::Count, "how many were told apart").null("unless two quantities of the start are varied"),
-    Field::new("failed", Kind::CountByName("reason"), "motions without crossings, and why"),
-    Field::new("seconds", Kind::Number, "time for the simulations"),
+    Field::new("motions", FieldKind::Count, "how many were simulated"),
+    Field::new("crossings", FieldKind::Count, "how many states are in the table"),
+    Field::new("attractors", FieldKind::Count, "how many were told apart").null("unless two quantities of the start are varied"),
+    Field::new("failed", FieldKind::CountByName("reason"), "motions without crossings, and why"),
+    Field::new("seconds", FieldKind::Number, "time for the simulations"),
 ];
 
-#[derive(Clone, Copy)]
-enum Form {
-    Png,
-    Svg,
-    Csv,
+/// What crossings can be written as.
+const FORMATS: &[OutputFormat] = &[
+    OutputFormat::Png,
+    OutputFormat::Svg,
+    OutputFormat::Csv,
     #[cfg(feature = "tables")]
-    Parquet,
-}
-
-const FORMS: &[(&str, Form)] = &[
-    ("png", Form::Png),
-    ("svg", Form::Svg),
-    ("csv", Form::Csv),
-    #[cfg(feature = "tables")]
-    ("parquet", Form::Parquet),
+    OutputFormat::Parquet,
 ];
 
 pub fn refused(refusal: &Refusal) -> Failure {
@@ -68,8 +60,8 @@ pub fn refused(refusal: &Refusal) -> Failure {
 ///
 /// # Errors
 /// If the model or the options are wrong, or a file cannot be written.
-pub fn scan(args: &Arguments) -> Result<u8, Failure> {
-    let form = args.output.as_deref().map(form).transpose()?;
+pub fn scan(args: &ScanArgs) -> Result<u8, Failure> {
+    let format = args.output.as_deref().map(|output| OutputFormat::among(FORMATS, output)).transpose()?;
     if let Some(output) = &args.output {
         write::probe(output)?;
     }
@@ -84,15 +76,13 @@ pub fn scan(args: &Arguments) -> Result<u8, Failure> {
     values_with_units(&args.vary).iter().for_each(|(name, value)| loaded.try_value(name, value));
     let (file, level, draft) = (loaded.file.clone(), loaded.level, loaded.draft.clone());
     let model = loaded.check(args.model.quiet)?;
-    let variation = Variation::new(&model, draft, &plan)?;
+    let variation = VariedNames::new(&model, draft, &plan)?;
     let base = Options::of(&model);
     let prepared = prepare(model, &file, level)?;
     let mechanics = &prepared.mechanics;
-    let section = match (&args.period, &args.section) {
-        (Some(text), None) => {
-            Section::Period(Box::new(Period::read(mechanics, text).map_err(|r| refused(&r))?))
-        }
-        (None, Some(name)) => Section::named(mechanics, name).map_err(|r| refused(&r))?,
+    let returns = match (&args.period, &args.section) {
+        (Some(text), None) => Return::period(mechanics, text),
+        (None, Some(name)) => Return::section(mechanics, name),
         _ => {
             return Err(Failure::wrong(
                 "a scan needs a section\n  hint: --period \"2*pi/omega\" looks once a period, --section NAME at an event or just after an impact on a wall",
@@ -105,7 +95,9 @@ pub fn scan(args: &Arguments) -> Result<u8, Failure> {
     if keep == 0 {
         return Err(Failure::wrong("--keep 0 keeps nothing\n  hint: --keep 100"));
     }
-    let scan = Scan { section, skip: args.skip.unwrap_or(SKIP), keep };
+    let scan = returns
+        .and_then(|returns| Scan::new(mechanics, returns, args.skip.unwrap_or(SKIP), keep))
+        .map_err(|r| refused(&r))?;
     let names = state_names(mechanics);
     let shown = shown(args, &names, &scan, &plan, basin, &is_parameter)?;
 
@@ -128,7 +120,10 @@ pub fn scan(args: &Arguments) -> Result<u8, Failure> {
     for error in kept.iter().filter_map(|k| k.as_ref().err()) {
         *failed.entry(kind(error)).or_default() += 1;
     }
-    let found = basin.then(|| attractors(&kept));
+    let found = basin.then(|| {
+        let start = |o: &Options| o.start.position.iter().chain(&o.start.velocity).copied().collect();
+        attractors(&kept, &options.iter().flatten().map(start).collect::<Vec<_>>())
+    });
     if crossings == 0 {
         let first = kept.iter().find_map(|k| k.as_ref().err()).map_or("", String::as_str);
         return Err(Failure::wrong(format!(
@@ -137,31 +132,32 @@ pub fn scan(args: &Arguments) -> Result<u8, Failure> {
     }
     let stamp =
         Stamp::of_many(&mechanics.model.provenance, &args.vary, prepared.program.level().arithmetic());
-    if let (Some(output), Some(form)) = (&args.output, form) {
+    if let (Some(output), Some(format)) = (&args.output, format) {
         let picture =
             || picture(&scan, &mechanics.model.name, &plan, &inputs, &kept, found.as_deref(), &shown);
         let none =
             || Failure::wrong("the picture could not be painted\n  hint: write a table, .csv or .parquet");
         let table = || tabulate(&plan, &names, &inputs, &kept, found.as_deref(), &stamp);
-        match form {
-            Form::Png => {
-                let bytes = scatter_png(&picture(), Style::default(), Some(&stamp)).ok_or_else(none)?;
+        match format {
+            OutputFormat::Png => {
+                let bytes = scatter_png(&picture(), PlotStyle::default(), Some(&stamp)).ok_or_else(none)?;
                 write::file(output, &bytes)?;
             }
-            Form::Svg => {
-                let text = scatter_svg(&picture(), Style::default(), Some(&stamp)).ok_or_else(none)?;
+            OutputFormat::Svg => {
+                let text = scatter_svg(&picture(), PlotStyle::default(), Some(&stamp)).ok_or_else(none)?;
                 write::file(output, text.as_bytes())?;
             }
-            Form::Csv => {
+            OutputFormat::Csv => {
                 let table = table();
                 write::file(output, &table::csv(&table))?;
                 write::beside_csv(output, &table)?;
             }
             #[cfg(feature = "tables")]
-            Form::Parquet => {
+            OutputFormat::Parquet => {
                 let bytes = table::parquet(&table()).map_err(|error| Failure::write(output, &error))?;
                 write::file(output, &bytes)?;
             }
+            other => return Err(other.unsupported(output)),
         }
     }
     let told = found.as_ref().map(|f| f.iter().flatten().max().map_or(0, |m| m + 1));
@@ -184,10 +180,6 @@ pub fn scan(args: &Arguments) -> Result<u8, Failure> {
     Ok(if interrupt::interrupted() { 2 } else { 0 })
 }
 
-fn form(output: &str) -> Result<Form, Failure> {
-    output_format::form(output, FORMS)
-}
-
 /// The kind of a reason, without its numbers.
 fn kind(error: &str) -> String {
     let end = error.find(|c: char| c.is_ascii_digit()).unwrap_or(error.len());
@@ -203,14 +195,15 @@ fn simulate(
     program: &Program,
     options: &[Result<Options, String>],
     threads: Option<u32>,
-) -> Vec<Kept> {
+) -> Vec<KeptCrossings> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.map_or(cores, |n| n as usize).clamp(1, 16 * cores);
     let right: Vec<usize> = (0..options.len()).filter(|&i| options[i].is_ok()).collect();
     let chunks: Vec<&[usize]> = right.chunks(CHUNK).collect();
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, Kept)>> = Mutex::default();
-    let goes_on = || !interrupt::interrupted();
+    let results: Mutex<Vec<(usize, KeptCrossings)>> = Mutex::default();
+    let request = interrupt::StopRequest::here();
+    let goes_on = || !request.is_made();
     let seconds = || ThreadTime::try_now().ok().map(|now| now.as_duration().as_secs_f64());
     std::thread::scope(|scope| {
         for _ in 0..threads.min(chunks.len()) {
@@ -224,7 +217,7 @@ fn simulate(
             });
         }
     });
-    let mut all: Vec<Kept> = options
+    let mut all: Vec<KeptCrossings> = options
         .iter()
         .map(|o| match o {
             Ok(_) => Err("interrupted".to_owned()),
@@ -238,7 +231,7 @@ fn simulate(
 }
 
 /// What a picture shows of the state: one value over a parameter, two otherwise.
-struct Shown {
+struct PictureValues {
     /// Places in the state.
     values: Vec<usize>,
     names: Vec<String>,
@@ -247,19 +240,21 @@ struct Shown {
 }
 
 fn shown(
-    args: &Arguments,
+    args: &ScanArgs,
     names: &[String],
     scan: &Scan,
     plan: &Plan,
     basin: bool,
     is_parameter: &dyn Fn(&String) -> bool,
-) -> Result<Shown, Failure> {
+) -> Result<PictureValues, Failure> {
     let over = plan.names.first().is_some_and(is_parameter);
     let half = names.len() / 2;
     let asked: Vec<String> = match &args.show {
         Some(text) => text.split(',').map(|s| s.trim().to_owned()).collect(),
         // Where a wall is hit says little: its coordinates are bound; the velocity after the impact tells.
-        None if over && matches!(scan.section, Section::Wall(_)) => vec![names[names.len() - half].clone()],
+        None if over && matches!(scan.returns, Return::Section(Section::Wall(_))) => {
+            vec![names[names.len() - half].clone()]
+        }
         None if over => vec![names[0].clone()],
         None => vec![names[0].clone(), names[half].clone()],
     };
@@ -283,7 +278,7 @@ fn shown(
         };
         values.push(at);
     }
-    Ok(Shown { values, names: asked, over })
+    Ok(PictureValues { values, names: asked, over })
 }
 
 fn state(crossing: &carom_insight::scan::Crossing, at: usize) -> f64 {
@@ -296,9 +291,9 @@ fn picture(
     title: &str,
     plan: &Plan,
     inputs: &[Vec<f64>],
-    kept: &[Kept],
+    kept: &[KeptCrossings],
     attractors: Option<&[Option<usize>]>,
-    shown: &Shown,
+    shown: &PictureValues,
 ) -> Scatter {
     let span = |column: usize| {
         let values = inputs.iter().map(|row| row[column]);
@@ -343,16 +338,16 @@ fn picture(
 }
 
 /// What an attractor is: one of its states.
-fn legend(scan: &Scan, kept: &[Kept], attractors: &[Option<usize>], k: usize) -> String {
+fn legend(scan: &Scan, kept: &[KeptCrossings], attractors: &[Option<usize>], k: usize) -> String {
     let motion = attractors.iter().position(|a| *a == Some(k)).and_then(|i| kept[i].as_ref().ok());
     let at = motion.and_then(|m| m.last()).map_or_else(String::new, |c| {
         let values: Vec<String> =
             c.position.iter().chain(&c.velocity).map(|x| carom_run::figures::figures(*x, 4)).collect();
         format!(" through ({})", values.join(", "))
     });
-    let where_ = match scan.section {
-        Section::Period(_) => "once a period",
-        Section::Event(_) | Section::Wall(_) => "on the section",
+    let where_ = match scan.returns {
+        Return::Period { .. } => "once a period",
+        Return::Section(_) => "on the section",
     };
     format!("attractor {}{at}, {where_}", k + 1)
 }
@@ -361,7 +356,7 @@ fn tabulate(
     plan: &Plan,
     names: &[String],
     inputs: &[Vec<f64>],
-    kept: &[Kept],
+    kept: &[KeptCrossings],
     attractors: Option<&[Option<usize>]>,
     stamp: &Stamp,
 ) -> Table {

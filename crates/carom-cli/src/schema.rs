@@ -7,12 +7,12 @@
 //!
 //! Promise: what carom accepts the schema accepts.
 
-use crate::args::{self, SchemaOf};
+use crate::args::{SchemaArgs, SchemaOf};
 use crate::failure::Failure;
 use crate::help::RESULTS;
 use crate::write;
-use carom_mech::schema::{self, Entry, Shape};
-use carom_run::fields::{Field, Kind, Missing};
+use carom_mech::schema::{self, SchemaKey, ValueShape};
+use carom_run::fields::{Field, FieldKind, Missing};
 use serde_json::{Map, Value, json};
 
 /// What a copy beside a model is called.
@@ -28,7 +28,7 @@ const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn schema(args: &args::Schema) -> Result<u8, Failure> {
+pub fn schema(args: &SchemaArgs) -> Result<u8, Failure> {
     let text = match args.of {
         SchemaOf::Model => model(),
         SchemaOf::Run => result("run"),
@@ -36,7 +36,10 @@ pub fn schema(args: &args::Schema) -> Result<u8, Failure> {
         SchemaOf::Check => result("check"),
         SchemaOf::Sweep => result("sweep"),
         SchemaOf::Orbit => result("orbit"),
+        SchemaOf::Follow => result("follow"),
+        SchemaOf::Scan => result("scan"),
         SchemaOf::Lyapunov => result("lyapunov"),
+        SchemaOf::Fit => result("fit"),
     };
     match &args.output {
         Some(file) => write::file(file, text.as_bytes())?,
@@ -105,11 +108,12 @@ pub fn result(command: &str) -> String {
         ("description".to_owned(), json!(document.title)),
     ]);
     out.extend(record(document.fields, ""));
-    if document
-        .fields
-        .iter()
-        .any(|f| matches!(f.kind, Kind::Formula | Kind::Formulas | Kind::Matrix | Kind::FormulaByName(_)))
-    {
+    if document.fields.iter().any(|f| {
+        matches!(
+            f.kind,
+            FieldKind::Formula | FieldKind::Formulas | FieldKind::Matrix | FieldKind::FormulaByName(_)
+        )
+    }) {
         out.insert(
             "definitions".to_owned(),
             json!({ "formula": {
@@ -124,12 +128,20 @@ pub fn result(command: &str) -> String {
     pretty(&Value::Object(out))
 }
 
+/// What stands in a path for a name of the model's.
+const NAMED_BY_THE_MODEL: [&str; 2] = ["PARAMETER", "WALL"];
+
 /// The object whose fields have paths that begin so.
 fn record(fields: &[Field], prefix: &str) -> Map<String, Value> {
     let mut properties = Map::new();
     let mut required = Vec::new();
+    let mut others = json!(false);
     for field in fields {
         let Some(name) = field.path.strip_prefix(prefix).filter(|name| !name.contains('.')) else { continue };
+        if NAMED_BY_THE_MODEL.contains(&name) {
+            others = value(fields, field);
+            continue;
+        }
         if !matches!(field.missing, Missing::Absent(_)) {
             required.push(name);
         }
@@ -139,7 +151,7 @@ fn record(fields: &[Field], prefix: &str) -> Map<String, Value> {
         ("type".to_owned(), json!("object")),
         ("properties".to_owned(), Value::Object(properties)),
         ("required".to_owned(), json!(required)),
-        ("additionalProperties".to_owned(), json!(false)),
+        ("additionalProperties".to_owned(), others),
     ])
 }
 
@@ -149,32 +161,32 @@ fn value(fields: &[Field], field: &Field) -> Value {
     let list = |of: Value| json!({ "type": "array", "items": of });
     let by_name = |of: Value| json!({ "type": "object", "additionalProperties": of });
     let mut out = match field.kind {
-        Kind::Text => json!({ "type": "string" }),
-        Kind::Word(words) => json!({ "enum": words }),
-        Kind::TextByName(_) => by_name(json!({ "type": "string" })),
-        Kind::Texts => list(json!({ "type": "string" })),
-        Kind::Number => number(),
-        Kind::Count => json!({ "type": "integer", "minimum": 0 }),
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Numbers => list(number()),
-        Kind::NumberRows => list(list(number())),
-        Kind::NumberTables => list(list(list(number()))),
-        Kind::NumberByName(_) => by_name(number()),
-        Kind::NumbersByName(_) => by_name(list(number())),
-        Kind::CountByName(_) => by_name(json!({ "type": "integer", "minimum": 0 })),
-        Kind::Object => Value::Object(record(fields, &format!("{}.", field.path))),
-        Kind::Records => list(Value::Object(record(fields, &format!("{}[].", field.path)))),
-        Kind::Formula => formula(),
-        Kind::Formulas => list(formula()),
-        Kind::Matrix => list(list(formula())),
-        Kind::FormulaByName(_) => by_name(formula()),
+        FieldKind::Text => json!({ "type": "string" }),
+        FieldKind::Word(words) => json!({ "enum": words }),
+        FieldKind::TextByName(_) => by_name(json!({ "type": "string" })),
+        FieldKind::Texts => list(json!({ "type": "string" })),
+        FieldKind::Number => number(),
+        FieldKind::Count => json!({ "type": "integer", "minimum": 0 }),
+        FieldKind::Flag => json!({ "type": "boolean" }),
+        FieldKind::Numbers => list(number()),
+        FieldKind::NumberRows => list(list(number())),
+        FieldKind::NumberTables => list(list(list(number()))),
+        FieldKind::NumberByName(_) => by_name(number()),
+        FieldKind::NumbersByName(_) => by_name(list(number())),
+        FieldKind::CountByName(_) => by_name(json!({ "type": "integer", "minimum": 0 })),
+        FieldKind::Object => Value::Object(record(fields, &format!("{}.", field.path))),
+        FieldKind::Records => list(Value::Object(record(fields, &format!("{}[].", field.path)))),
+        FieldKind::Formula => formula(),
+        FieldKind::Formulas => list(formula()),
+        FieldKind::Matrix => list(list(formula())),
+        FieldKind::FormulaByName(_) => by_name(formula()),
     };
     let null = match field.missing {
         Missing::Null(_) => true,
         Missing::Absent(when) => when.contains("null"),
         Missing::Never => false,
     };
-    if null && field.kind != Kind::Number {
+    if null && field.kind != FieldKind::Number {
         out = json!({ "anyOf": [out, { "type": "null" }] });
     } else if let Some(reference) = out.as_object_mut().and_then(|o| o.remove("$ref")) {
         // Neighbours of a reference are ignored in this draft.
@@ -190,7 +202,7 @@ pub fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
-fn of(table: &str) -> impl Iterator<Item = &'static Entry> + '_ {
+fn of(table: &str) -> impl Iterator<Item = &'static SchemaKey> + '_ {
     schema::schema().iter().filter(move |e| e.table == table)
 }
 
@@ -205,7 +217,7 @@ fn named_table(table: &str) -> Value {
 }
 
 fn keyed(table: &str) -> Value {
-    let entries: Vec<&Entry> = of(table).collect();
+    let entries: Vec<&SchemaKey> = of(table).collect();
     if let [entry] = entries[..]
         && entry.key == "*"
     {
@@ -238,7 +250,7 @@ fn keyed(table: &str) -> Value {
     Value::Object(out)
 }
 
-fn object(properties: Map<String, Value>, entries: &[&Entry]) -> Map<String, Value> {
+fn object(properties: Map<String, Value>, entries: &[&SchemaKey]) -> Map<String, Value> {
     let required: Vec<&str> = entries.iter().filter(|e| e.required).map(|e| e.key).collect();
     let mut out = Map::from_iter([
         ("type".to_owned(), json!("object")),
@@ -252,13 +264,13 @@ fn object(properties: Map<String, Value>, entries: &[&Entry]) -> Map<String, Val
 }
 
 /// A key's value and what it means.
-fn described(entry: &Entry) -> Value {
+fn described(entry: &SchemaKey) -> Value {
     let mut out = Map::from_iter([("description".to_owned(), json!(entry.meaning))]);
     if let Some(default) = entry.default {
         let value = match (entry.shape, default.parse::<f64>()) {
-            (Shape::Count(_), Ok(x)) => json!(x as u64),
+            (ValueShape::Count(_), Ok(x)) => json!(x as u64),
             (_, Ok(x)) => json!(x),
-            (Shape::Flag, _) => json!(default == "true"),
+            (ValueShape::Flag, _) => json!(default == "true"),
             _ => json!(default),
         };
         out.insert("default".to_owned(), value);
@@ -276,40 +288,44 @@ fn described(entry: &Entry) -> Value {
 /// A name as formulas read it.
 const NAME: &str = "^[A-Za-z_\u{391}-\u{3a9}\u{3b1}-\u{3c9}\u{3d1}\u{3d5}\u{3f5}][A-Za-z0-9_\u{391}-\u{3a9}\u{3b1}-\u{3c9}\u{3d1}\u{3d5}\u{3f5}]{0,99}$";
 
-fn shape(shape: Shape) -> Value {
+fn shape(shape: ValueShape) -> Value {
     let formula = || json!({ "$ref": "#/definitions/formula" });
     match shape {
-        Shape::Text => json!({ "type": "string" }),
-        Shape::Names => {
+        ValueShape::Text => json!({ "type": "string" }),
+        ValueShape::Names => {
             json!({ "type": "array", "items": { "type": "string", "pattern": NAME }, "minItems": 1, "uniqueItems": true })
         }
-        Shape::Formula | Shape::Number => formula(),
-        Shape::Between(least, most) => {
+        ValueShape::Formula | ValueShape::Number => formula(),
+        ValueShape::Between(least, most) => {
             json!({ "type": ["number", "string"], "minimum": least, "maximum": most, "minLength": 1 })
         }
-        Shape::Positive => json!({ "type": ["number", "string"], "exclusiveMinimum": 0, "minLength": 1 }),
-        Shape::Count(least) => json!({ "type": ["integer", "string"], "minimum": least, "minLength": 1 }),
-        Shape::OneOf(words) => json!({ "enum": words }),
-        Shape::Flag => json!({ "type": "boolean" }),
-        Shape::List(least, most) => {
+        ValueShape::Positive => {
+            json!({ "type": ["number", "string"], "exclusiveMinimum": 0, "minLength": 1 })
+        }
+        ValueShape::Count(least) => {
+            json!({ "type": ["integer", "string"], "minimum": least, "minLength": 1 })
+        }
+        ValueShape::OneOf(words) => json!({ "enum": words }),
+        ValueShape::Flag => json!({ "type": "boolean" }),
+        ValueShape::List(least, most) => {
             json!({ "type": "array", "items": formula(), "minItems": least, "maxItems": most })
         }
-        Shape::FormulaOrList => {
+        ValueShape::FormulaOrList => {
             json!({ "anyOf": [formula(), { "type": "array", "items": formula(), "minItems": 1, "maxItems": 3 }] })
         }
-        Shape::Table(_) => json!({ "type": "object", "additionalProperties": formula() }),
-        Shape::Signal => json!({ "anyOf": [formula(), keyed("input.*")] }),
-        Shape::Points => json!({ "type": "array", "items": { "$ref": "#/definitions/point" } }),
-        Shape::Pairs => json!({
+        ValueShape::Table(_) => json!({ "type": "object", "additionalProperties": formula() }),
+        ValueShape::Signal => json!({ "anyOf": [formula(), keyed("input.*")] }),
+        ValueShape::Points => json!({ "type": "array", "items": { "$ref": "#/definitions/point" } }),
+        ValueShape::Pairs => json!({
             "type": "array",
             "items": { "type": "array", "items": { "$ref": "#/definitions/point" }, "minItems": 2, "maxItems": 2 }
         }),
-        Shape::Corners => json!({
+        ValueShape::Corners => json!({
             "type": "array",
             "items": { "type": "array", "items": formula(), "minItems": 2, "maxItems": 2 },
             "minItems": 3
         }),
-        Shape::Circles => json!({
+        ValueShape::Circles => json!({
             "type": "array",
             "items": {
                 "type": "array",
@@ -322,7 +338,7 @@ fn shape(shape: Shape) -> Value {
                 "maxItems": 3
             }
         }),
-        Shape::Polygons => json!({
+        ValueShape::Polygons => json!({
             "type": "array",
             "items": { "type": "array", "items": { "$ref": "#/definitions/point" }, "minItems": 3 }
         }),

@@ -1,11 +1,11 @@
 //! `carom show`: a motion as a picture.
 
-use crate::args::Show;
+use crate::args::ShowArgs;
 use crate::compare;
 use crate::failure::Failure;
 use crate::film::{mp4, need_ffmpeg};
 use crate::load::{self, load};
-use crate::output_format::form;
+use crate::output_format::OutputFormat;
 use crate::run;
 use crate::simulate::prepare;
 use crate::terminal;
@@ -27,17 +27,17 @@ const MOST_STEPS: u64 = 300_000;
 ///
 /// # Errors
 /// If the model or the options are wrong, or a file cannot be read or written.
-pub fn show(args: &Show) -> Result<u8, Failure> {
+pub fn show(args: &ShowArgs) -> Result<u8, Failure> {
     let output = args.output.clone().unwrap_or_else(|| page_of(&args.model.model));
     let output = output.as_str();
-    let form = form(output, &FORMS)?;
+    let format = OutputFormat::among(&FORMATS, output)?;
     write::probe(output)?;
-    if !args.compare.is_empty() && matches!(form, PictureFormat::Gif | PictureFormat::Mp4) {
+    if !args.compare.is_empty() && matches!(format, OutputFormat::Gif | OutputFormat::Mp4) {
         return Err(Failure::wrong(
             "--compare draws curves, and a film has none\n  hint: write .svg, .png or .html",
         ));
     }
-    if form == PictureFormat::Mp4 {
+    if format == OutputFormat::Mp4 {
         need_ffmpeg()?;
     }
     let mut loaded = load(&args.model)?;
@@ -60,13 +60,11 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
                 return Err(too_long(&scout, options.until));
             }
             options.max_steps = allowed;
-            options.sampling = Sampling::Even(match form {
-                PictureFormat::Html | PictureFormat::Gif | PictureFormat::Mp4 => {
-                    page::samples_for(scout.audit.steps)
-                }
-                PictureFormat::Svg | PictureFormat::Png => {
+            options.sampling = Sampling::Even(match format {
+                OutputFormat::Svg | OutputFormat::Png => {
                     plot::samples_for(scout.audit.steps, scout.impacts.len())
                 }
+                _ => page::samples_for(scout.audit.steps),
             });
         }
     }
@@ -77,40 +75,41 @@ pub fn show(args: &Show) -> Result<u8, Failure> {
     }
     let others = compare::runs(args, &original, &motion)?;
     let theme = if args.dark { Theme::Dark } else { Theme::Light };
-    let style = plot::Style { theme, ..plot::Style::default() };
+    let style = plot::PlotStyle { theme, ..plot::PlotStyle::default() };
     let wrong = |problems: Vec<Diagnostic>| {
         load::report(&problems, &file, false);
         Failure::Reported(1)
     };
     let mechanics = &prepared.mechanics;
     let text = |text: String| write::file(output, text.as_bytes());
-    let runs: Vec<plot::Run<'_>> = others.iter().map(compare::Other::run).collect();
-    match form {
-        PictureFormat::Svg if !runs.is_empty() => {
+    let runs: Vec<plot::ComparedRun<'_>> = others.iter().map(compare::Other::run).collect();
+    match format {
+        OutputFormat::Svg if !runs.is_empty() => {
             text(plot::compared_svg(mechanics, &motion, &runs, &args.plot, style).map_err(wrong)?)?;
         }
-        PictureFormat::Png if !runs.is_empty() => {
+        OutputFormat::Png if !runs.is_empty() => {
             let bytes = plot::compared_png(mechanics, &motion, &runs, &args.plot, style).map_err(wrong)?;
             write::file(output, &bytes)?;
         }
-        PictureFormat::Svg => text(plot::svg(mechanics, &motion, &args.plot, style).map_err(wrong)?)?,
-        PictureFormat::Png => {
+        OutputFormat::Svg => text(plot::svg(mechanics, &motion, &args.plot, style).map_err(wrong)?)?,
+        OutputFormat::Png => {
             write::file(output, &plot::png(mechanics, &motion, &args.plot, style).map_err(wrong)?)?;
         }
-        PictureFormat::Html => text(page::compared(mechanics, &motion, &runs, &args.plot).map_err(wrong)?)?,
-        PictureFormat::Gif => {
-            let style = film::Style { theme, ..film::Style::gif() };
+        OutputFormat::Html => text(page::compared(mechanics, &motion, &runs, &args.plot).map_err(wrong)?)?,
+        OutputFormat::Gif => {
+            let style = film::FilmStyle { theme, ..film::FilmStyle::gif() };
             let film = film::Film::new(mechanics, &motion, style).map_err(wrong)?;
             write::file(output, &film.gif())?;
         }
-        PictureFormat::Mp4 => {
-            let style = film::Style { theme, ..film::Style::video() };
+        OutputFormat::Mp4 => {
+            let style = film::FilmStyle { theme, ..film::FilmStyle::video() };
             mp4(&film::Film::new(mechanics, &motion, style).map_err(wrong)?, output)?;
         }
+        other => return Err(other.unsupported(output)),
     }
     if !args.model.quiet {
         terminal::say(&format!("wrote {output}"));
-        if form == PictureFormat::Html
+        if format == OutputFormat::Html
             && let Err(problems) = carom_show::view::scene(&mut mechanics.clone())
         {
             let hint = problems.into_iter().find_map(|p| p.hint).unwrap_or_default();
@@ -139,19 +138,6 @@ fn page_of(model: &str) -> String {
     format!("{}.html", if stem.is_empty() || stem == "-" { "motion" } else { &stem })
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum PictureFormat {
-    Svg,
-    Png,
-    Html,
-    Gif,
-    Mp4,
-}
-
-const FORMS: [(&str, PictureFormat); 5] = [
-    ("svg", PictureFormat::Svg),
-    ("png", PictureFormat::Png),
-    ("html", PictureFormat::Html),
-    ("gif", PictureFormat::Gif),
-    ("mp4", PictureFormat::Mp4),
-];
+/// What a motion can be drawn as.
+const FORMATS: [OutputFormat; 5] =
+    [OutputFormat::Svg, OutputFormat::Png, OutputFormat::Html, OutputFormat::Gif, OutputFormat::Mp4];

@@ -1,5 +1,6 @@
 //! From a checked model to a motion, with the clock, the progress bar and Ctrl-C that the library does not have.
 
+use crate::args::{ModelArgs, SimulateArgs};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::limits;
@@ -8,8 +9,7 @@ use crate::paint::Paint;
 use crate::summary;
 use crate::terminal;
 use carom_mech::{Diagnostic, Mechanics, Model};
-use carom_run::{Columns, Level};
-use carom_run::{Motion, Options, Program, Progress, Sampling, SimulateError, Simulator};
+use carom_run::{Columns, Level, Motion, Options, Program, Progress, Sampling, SimulateError, Simulator};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -48,6 +48,29 @@ pub fn prepare(model: Model, file: &str, level: Level) -> Result<Prepared, Failu
     program.set_level(level);
     let compile_seconds = begin.elapsed().as_secs_f64();
     Ok(Prepared { mechanics, program, derive_seconds, compile_seconds })
+}
+
+/// A model that is ready to be asked how its motion depends on things, and its settings.
+pub struct Ready {
+    pub prepared: Prepared,
+    pub options: Options,
+    /// What messages call the model's file.
+    pub file: String,
+    pub level: Level,
+}
+
+/// Loads, checks, derives and compiles.
+///
+/// # Errors
+/// If the model or the settings are wrong; already reported then.
+pub fn ready(model: &ModelArgs, settings: &SimulateArgs) -> Result<Ready, Failure> {
+    let mut loaded = load::load(model)?;
+    loaded.simulate(settings);
+    let (file, level) = (loaded.file.clone(), loaded.level);
+    let model = loaded.check(model.quiet)?;
+    let options = Options::of(&model);
+    let prepared = prepare(model, &file, level)?;
+    Ok(Ready { prepared, options, file, level })
 }
 
 /// Derives a model, closed forms included.
@@ -106,11 +129,12 @@ impl Prepared {
         };
         limits::samples(count, Columns::of(&self.program).contact_force.end)?;
         interrupt::listen();
+        let options = &Options { step_states: true, ..options.clone() };
         let mut best: Option<(Motion, f64)> = None;
         let mut simulator = Simulator::new(&self.program);
         for _ in 0..repeat {
             let begin = Instant::now();
-            let mut watch = Watch::new(quiet, options.max_steps);
+            let mut watch = ProgressWatch::new(quiet, options.max_steps);
             let result = simulator.simulate_with(options, &mut |progress| watch.go_on(progress));
             let seconds = begin.elapsed().as_secs_f64();
             watch.end();
@@ -135,7 +159,7 @@ impl Prepared {
 }
 
 /// Shows progress on a terminal once a run takes long, and listens for Ctrl-C.
-struct Watch {
+struct ProgressWatch {
     begin: Instant,
     quiet: bool,
     /// Steps that will be taken at most, until the pace has been looked at.
@@ -145,9 +169,9 @@ struct Watch {
     bar: Option<ProgressBar>,
 }
 
-impl Watch {
-    fn new(quiet: bool, limit: u64) -> Watch {
-        Watch { begin: Instant::now(), quiet, limit: Some(limit), foretold: quiet, bar: None }
+impl ProgressWatch {
+    fn new(quiet: bool, limit: u64) -> ProgressWatch {
+        ProgressWatch { begin: Instant::now(), quiet, limit: Some(limit), foretold: quiet, bar: None }
     }
 
     /// Once the pace is known, says at once what would otherwise show after many minutes: that the limit of steps comes long

@@ -4,14 +4,13 @@ use crate::paint::Paint;
 use crate::terminal::wrapped;
 use carom_mech::Model;
 use carom_mech::diagnostic::visible;
-use carom_run::Motion;
-use carom_run::Verdict;
 use carom_run::figures::figures;
+use carom_run::{Motion, NotDifferentiable, Verdict};
 use std::fmt::Write;
 
 /// How a summary is written.
 #[derive(Clone, Copy)]
-struct Page {
+struct SummaryPage {
     paint: Paint,
     width: usize,
 }
@@ -19,12 +18,12 @@ struct Page {
 /// Digits below which a number in a narrow table is not cut: then every row gets lines of its own.
 const FEWEST_DIGITS: usize = 6;
 
-/// Happenings of one kind shown before the list is cut.
+/// Occurrences of one kind shown before the list is cut.
 const SHOWN: usize = 12;
 
 /// The summary that `carom run` prints, in lines of at most `width` columns.
 pub fn summary(motion: &Motion, model: &Model, paint: Paint, width: usize) -> String {
-    let page = Page { paint, width };
+    let page = SummaryPage { paint, width };
     let title = wrapped("", &visible(&motion.model), width);
     let mut out: String = title.lines().map(|line| paint.bold(line) + "\n").collect();
     out += &ending(motion, model, page);
@@ -34,11 +33,12 @@ pub fn summary(motion: &Motion, model: &Model, paint: Paint, width: usize) -> St
     out += &events(motion, model, page);
     out += &state(motion, model, page);
     out += &sensitivity(motion, model, page);
+    out += &gradient(motion, model, page);
     out += &audit(motion, model, page);
     out
 }
 
-fn ending(motion: &Motion, model: &Model, page: Page) -> String {
+fn ending(motion: &Motion, model: &Model, page: SummaryPage) -> String {
     let mut counts = vec![count(motion.audit.steps, "step")];
     if !model.walls.is_empty() {
         counts.push(count(motion.impacts.len() as u64, "impact"));
@@ -58,7 +58,7 @@ fn ending(motion: &Motion, model: &Model, page: Page) -> String {
     text.lines().map(paint).collect::<String>() + &wrapped("  ", &counts, page.width) + "\n"
 }
 
-fn impacts(motion: &Motion, model: &Model, page: Page) -> String {
+fn impacts(motion: &Motion, model: &Model, page: SummaryPage) -> String {
     if motion.impacts.is_empty() {
         return String::new();
     }
@@ -88,7 +88,7 @@ fn impacts(motion: &Motion, model: &Model, page: Page) -> String {
     out
 }
 
-fn contacts(motion: &Motion, model: &Model, page: Page) -> String {
+fn contacts(motion: &Motion, model: &Model, page: SummaryPage) -> String {
     if motion.contacts.is_empty() {
         return String::new();
     }
@@ -107,7 +107,7 @@ fn contacts(motion: &Motion, model: &Model, page: Page) -> String {
     out
 }
 
-fn grazes(motion: &Motion, model: &Model, page: Page) -> String {
+fn grazes(motion: &Motion, model: &Model, page: SummaryPage) -> String {
     let mut out = String::new();
     for (i, graze) in motion.grazes.iter().enumerate().filter(|(i, _)| shown(*i, motion.grazes.len())) {
         let line = if i == 0 { "\n" } else { "" };
@@ -118,7 +118,7 @@ fn grazes(motion: &Motion, model: &Model, page: Page) -> String {
     out + &left_out(motion.grazes.len(), "grazes", page)
 }
 
-fn events(motion: &Motion, model: &Model, page: Page) -> String {
+fn events(motion: &Motion, model: &Model, page: SummaryPage) -> String {
     if motion.events.is_empty() {
         return String::new();
     }
@@ -134,7 +134,7 @@ fn events(motion: &Motion, model: &Model, page: Page) -> String {
 }
 
 /// Where it stopped, which need not be a sample.
-fn state(motion: &Motion, model: &Model, page: Page) -> String {
+fn state(motion: &Motion, model: &Model, page: SummaryPage) -> String {
     let end = &motion.end;
     let time = significant(motion.stop.time, 10);
     let mut rows = vec![vec![format!("t = {time}"), "position".to_owned(), "velocity".to_owned()]];
@@ -159,19 +159,10 @@ fn state(motion: &Motion, model: &Model, page: Page) -> String {
 }
 
 /// ∂ state(end)/∂θ: a line per direction, or why there is none.
-fn sensitivity(motion: &Motion, model: &Model, page: Page) -> String {
+fn sensitivity(motion: &Motion, model: &Model, page: SummaryPage) -> String {
     let Some(v) = &motion.variation else { return String::new() };
     if let Some(lost) = &v.not_differentiable {
-        let mut whose: Vec<String> = lost.walls.iter().map(|&w| wall_name(model, w)).collect();
-        whose.extend(lost.event.and_then(|e| model.events.get(e)).map(|e| e.name.clone()));
-        let text = format!(
-            "not differentiable at t = {} ({}): {}",
-            significant(lost.time, 10),
-            [&[lost.what.name().replace('_', " ")], &whose[..]].concat().join(" "),
-            lost.what.meaning()
-        );
-        let lines = wrapped("  ", &text, page.width);
-        return lines.lines().fold(String::from("\n"), |out, line| out + &page.paint.yellow(line) + "\n");
+        return not_differentiable(lost, model, page);
     }
     let mut rows = vec![vec!["by".to_owned()]];
     rows[0].extend(v.of.iter().map(|name| format!("d {name}")));
@@ -180,8 +171,41 @@ fn sensitivity(motion: &Motion, model: &Model, page: Page) -> String {
         row.extend((0..v.of.len()).map(|i| significant(v.end[(i, j)], 9)));
         rows.push(row);
     }
-    let mut out = format!("\n{}", aligned(&rows, page));
-    for note in &v.one_sided {
+    format!("\n{}", aligned(&rows, page)) + &one_sided(&v.one_sided, model, page)
+}
+
+/// dJ/dθ: a line per direction, or why there is none.
+fn gradient(motion: &Motion, model: &Model, page: SummaryPage) -> String {
+    // What did not happen has no value, and a warning says so.
+    let Some(g) = motion.gradient.as_ref().filter(|g| g.value.is_finite()) else { return String::new() };
+    let mut rows = vec![vec![g.of.clone(), significant(g.value, 12)]];
+    if let Some(lost) = &g.not_differentiable {
+        return format!("\n{}", aligned(&rows, page)) + &not_differentiable(lost, model, page);
+    }
+    for (name, x) in g.with_respect_to.iter().zip(&g.gradient) {
+        rows.push(vec![format!("d/d {name}"), significant(*x, 12)]);
+    }
+    format!("\n{}", aligned(&rows, page)) + &one_sided(&g.one_sided, model, page)
+}
+
+/// Why there is no derivative.
+fn not_differentiable(lost: &NotDifferentiable, model: &Model, page: SummaryPage) -> String {
+    let mut whose: Vec<String> = lost.walls.iter().map(|&w| wall_name(model, w)).collect();
+    whose.extend(lost.event.and_then(|e| model.events.get(e)).map(|e| e.name.clone()));
+    let text = format!(
+        "not differentiable at t = {} ({}): {}",
+        significant(lost.time, 10),
+        [&[lost.what.name().replace('_', " ")], &whose[..]].concat().join(" "),
+        lost.what.meaning()
+    );
+    let lines = wrapped("  ", &text, page.width);
+    lines.lines().fold(String::from("\n"), |out, line| out + &page.paint.yellow(line) + "\n")
+}
+
+/// Where derivatives are one-sided, a line each.
+fn one_sided(notes: &[NotDifferentiable], model: &Model, page: SummaryPage) -> String {
+    let mut out = String::new();
+    for note in notes {
         let walls: Vec<String> = note.walls.iter().map(|&w| wall_name(model, w)).collect();
         let text = format!(
             "one-sided at t = {} ({}): {}",
@@ -204,7 +228,7 @@ fn shown_as<const N: usize>(model: &Model, name: &str, values: [f64; N]) -> (Str
     }
 }
 
-fn audit(motion: &Motion, model: &Model, page: Page) -> String {
+fn audit(motion: &Motion, model: &Model, page: SummaryPage) -> String {
     let audit = &motion.audit;
     let mut parts = vec![format!("energy balance kept to {}", figures(audit.hamiltonian_drift, 2))];
     if !model.rows.is_empty() {
@@ -239,7 +263,7 @@ fn audit(motion: &Motion, model: &Model, page: Page) -> String {
     let kept: Vec<String> = audit
         .invariants
         .iter()
-        .filter(|i| i.survives_impacts || motion.impacts.is_empty())
+        .filter(|i| !i.drift.is_nan() && (i.survives_impacts || motion.impacts.is_empty()))
         .map(|i| format!("{} to {}", i.name, figures(i.drift, 2)))
         .collect();
     if !kept.is_empty() {
@@ -283,7 +307,7 @@ fn shown(index: usize, total: usize) -> bool {
     total <= SHOWN || index + 1 < SHOWN || index + 1 == total
 }
 
-fn left_out(total: usize, what: &str, page: Page) -> String {
+fn left_out(total: usize, what: &str, page: SummaryPage) -> String {
     if total <= SHOWN {
         return String::new();
     }
@@ -330,7 +354,7 @@ pub fn significant(x: f64, digits: usize) -> String {
 
 /// Columns aligned: names left, numbers right at the widest; the first row is the heading. A table too wide for the page
 /// has shorter numbers; if those would say too little, every row has lines of its own.
-fn aligned(rows: &[Vec<String>], page: Page) -> String {
+fn aligned(rows: &[Vec<String>], page: SummaryPage) -> String {
     let fewer = |digits: usize| -> Vec<Vec<String>> {
         let cut = |text: &String| match text.parse::<f64>() {
             Ok(x) if text.chars().filter(char::is_ascii_digit).count() > digits => significant(x, digits),
@@ -375,7 +399,7 @@ fn columns(rows: &[Vec<String>], paint: Paint) -> String {
 }
 
 /// Every row as lines of heading and value.
-fn records(rows: &[Vec<String>], page: Page) -> String {
+fn records(rows: &[Vec<String>], page: SummaryPage) -> String {
     let Some((head, rows)) = rows.split_first() else { return String::new() };
     let names = head.iter().skip(1).map(|h| h.chars().count()).max().unwrap_or(0);
     let mut out = String::new();

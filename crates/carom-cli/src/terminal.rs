@@ -4,6 +4,7 @@
 //! Promise: the only control characters that reach a terminal are line ends, tabs and our own colours. Names, file names and
 //! options are other people's text; what would move the cursor is made visible.
 
+use crate::host;
 use crate::paint::Paint;
 use carom_mech::diagnostic::visible;
 use std::io::{IsTerminal, Write};
@@ -62,6 +63,9 @@ pub fn is_dangerous(c: char) -> bool {
 
 /// Says a sentence on standard error, if anybody listens.
 pub fn say(text: &str) {
+    if host::say() {
+        return;
+    }
     let mut text = shown(text, Paint::stderr().is_on());
     text.push('\n');
     let _ = std::io::stderr().lock().write_all(text.as_bytes());

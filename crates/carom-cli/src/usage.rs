@@ -66,13 +66,13 @@ const COMMANDS: &[(&str, &[&str])] = &[
 ];
 
 /// What other tools call an option, and how to say it here.
-struct Words {
+struct OtherWords {
     words: &'static [&'static str],
     say: &'static str,
 }
 
-const OPTIONS: &[Words] = &[
-    Words {
+const OPTIONS: &[OtherWords] = &[
+    OtherWords {
         words: &[
             "time",
             "end",
@@ -101,7 +101,7 @@ const OPTIONS: &[Words] = &[
         ],
         say: "--until T is the end time",
     },
-    Words {
+    OtherWords {
         words: &[
             "dt",
             "h",
@@ -117,11 +117,11 @@ const OPTIONS: &[Words] = &[
         say: "steps are chosen by themselves: --samples N says how many rows are written, --tolerance EPS how accurate they are; \
               --option method=rk4 --option step=0.01 takes fixed steps",
     },
-    Words {
+    OtherWords {
         words: &["t0", "t-start", "tstart", "start-time", "from", "begin", "starttime"],
         say: "--option from=T is the start time",
     },
-    Words {
+    OtherWords {
         words: &[
             "tol",
             "rtol",
@@ -136,7 +136,7 @@ const OPTIONS: &[Words] = &[
         ],
         say: "--tolerance EPS is the error per step",
     },
-    Words {
+    OtherWords {
         words: &[
             "param",
             "params",
@@ -151,7 +151,7 @@ const OPTIONS: &[Words] = &[
         ],
         say: "--set NAME=VALUE changes a parameter",
     },
-    Words {
+    OtherWords {
         words: &[
             "init",
             "initial",
@@ -167,11 +167,11 @@ const OPTIONS: &[Words] = &[
         ],
         say: "--start \"x=1,x'=2\" changes the start",
     },
-    Words {
+    OtherWords {
         words: &["method", "solver", "integrator", "max-impacts", "max-steps", "impact-order"],
         say: "--option KEY=VALUE changes an entry of the [run] table, as in --option method=rk4",
     },
-    Words {
+    OtherWords {
         words: &[
             "out",
             "output-file",
@@ -192,7 +192,7 @@ const OPTIONS: &[Words] = &[
         ],
         say: "-o FILE writes a file; its ending says which kind",
     },
-    Words {
+    OtherWords {
         words: &[
             "n",
             "N",
@@ -208,11 +208,11 @@ const OPTIONS: &[Words] = &[
         ],
         say: "--samples N says how many samples there are",
     },
-    Words {
+    OtherWords {
         words: &["times", "t-eval", "teval", "saveat", "sample-at"],
         say: "--at T1,T2,… samples at these times",
     },
-    Words {
+    OtherWords {
         words: &[
             "signal",
             "signals",
@@ -229,32 +229,32 @@ const OPTIONS: &[Words] = &[
         ],
         say: "--plot \"theta1,theta2\" or --plot \"theta' vs theta\" says what is plotted (carom show)",
     },
-    Words {
+    OtherWords {
         words: &["with-run", "versus", "vs", "overlay", "against", "and"],
         say: "--compare \"g=1.62\" adds a run to compare with (carom show)",
     },
-    Words {
+    OtherWords {
         words: &["theme", "light", "night", "style", "color", "colour"],
         say: "--dark gives dark colours (carom show); light is the default",
     },
-    Words {
+    OtherWords {
         words: &["section", "sections", "chapter", "only", "parts"],
         say: "--part NAME prints one part (carom derive)",
     },
-    Words {
+    OtherWords {
         words: &["jobs", "j", "workers", "cores", "cpus", "nproc", "parallel"],
         say: "--threads N is the number of threads (carom sweep)",
     },
-    Words {
+    OtherWords {
         words: &["range", "grid", "linspace", "over", "scan", "sweep"],
         say: "--vary NAME=A..B:N varies a quantity (carom sweep)",
     },
-    Words {
+    OtherWords {
         words: &["tex", "latex", "markdown", "md", "sympy", "python", "rust", "c", "text"],
         say: "--format NAME says which format (carom derive)",
     },
-    Words { words: &["silent", "s", "no-warnings"], say: "--quiet says only errors" },
-    Words {
+    OtherWords { words: &["silent", "s", "no-warnings"], say: "--quiet says only errors" },
+    OtherWords {
         words: &["verbose", "v", "debug", "log"],
         say: "what there is to say is said; --json prints everything that was computed (carom run)",
     },
@@ -494,7 +494,7 @@ mod tests {
             })
             .collect();
         let mut seen: Vec<&str> = Vec::new();
-        for Words { words, say } in OPTIONS {
+        for OtherWords { words, say } in OPTIONS {
             for option in say.split("--").skip(1) {
                 let option = option.split([' ', ',', ';']).next().unwrap_or_default();
                 assert!(longs.iter().any(|l| l == option), "--{option} in `{say}` does not exist");

@@ -3,6 +3,7 @@
 //! Standard output is for results, standard error for everything else.
 
 use crate::failure::Failure;
+use crate::host;
 use crate::paint::Paint;
 use crate::terminal;
 use carom_show::table::Table;
@@ -246,6 +247,9 @@ pub fn json(text: &str) -> Result<(), Failure> {
 /// # Errors
 /// If standard output cannot be written to.
 pub fn bytes(bytes: &[u8]) -> Result<bool, Failure> {
+    if host::print(bytes) {
+        return Ok(true);
+    }
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),

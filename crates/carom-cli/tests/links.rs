@@ -130,7 +130,7 @@ fn the_summary_of_the_book_lists_every_chapter_once() {
     let mut listed = links(&fs::read_to_string(book.join("SUMMARY.md")).unwrap());
     listed.sort();
     let mut chapters = Vec::new();
-    for folder in ["", "reference"] {
+    for folder in ["", "reference", "notebooks"] {
         for entry in fs::read_dir(book.join(folder)).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|e| e == "md") && !path.ends_with("SUMMARY.md") {

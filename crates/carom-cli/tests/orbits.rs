@@ -79,7 +79,12 @@ fn exponents_have_the_fields_of_their_contract() {
     );
     assert_eq!((numbers(&found["exponents"]).len(), found["time"].as_f64()), (2, Some(200.0)));
     let (sum, expected) = (&found["sum_check"]["sum"], &found["sum_check"]["expected"]);
-    assert!((sum.as_f64().unwrap() - expected.as_f64().unwrap()).abs() < 0.05, "{found}");
+    assert!((sum.as_f64().unwrap() - expected.as_f64().unwrap()).abs() < 1e-10, "{found}");
+    assert_eq!(
+        found["sum_check"].as_object().unwrap().keys().collect::<Vec<_>>(),
+        ["sum", "expected", "impact_rate", "pairing", "zeros"]
+    );
+    assert_eq!(found["sum_check"]["zeros"]["expected"], 0);
 }
 
 /// A request that is refused: the exit code, words of the sentence, and a hint.

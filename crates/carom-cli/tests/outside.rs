@@ -163,8 +163,66 @@ fn every_result_in_json_is_valid_by_its_schema() {
     write("sweep.json".to_owned(), &sweep.stdout);
     let orbit = carom(&["orbit", "compass_gait", "--section", "heelstrike", "--json", "-q"]).expect(0);
     write("orbit.json".to_owned(), &orbit.stdout);
-    let exponents = carom(&["lyapunov", "impact_oscillator", "--json", "-q"]).expect(0);
-    write("lyapunov.json".to_owned(), &exponents.stdout);
+    write("fall.csv".to_owned(), "time,y\n0.1,0.95\n0.2,0.8\n0.3,0.55\n");
+    let data = folder.path().join("fall.csv").display().to_string();
+    let period = ["--period", "2*pi/omega", "--json", "-q"];
+    let asked: &[(&str, &[&str])] = &[
+        ("lyapunov.json", &["lyapunov", "impact_oscillator", "--json", "-q"]),
+        ("lyapunov.rest.json", &["lyapunov", "ball_restitution", "--until", "1", "--json", "-q"]),
+        (
+            "lyapunov.random.json",
+            &[
+                "lyapunov",
+                "stadium_billiard",
+                "--random",
+                "x=-1..1",
+                "--count",
+                "4",
+                "--until",
+                "50",
+                "--json",
+                "-q",
+            ],
+        ),
+        (
+            "follow.json",
+            &[&["follow", "impact_oscillator", "--vary", "F=0.5..0.7", "--set", "F=0.65"], &period[..]]
+                .concat(),
+        ),
+        (
+            "scan.json",
+            &[&["scan", "impact_oscillator", "--vary", "F=0.9..1:3", "--until", "900"], &period[..]].concat(),
+        ),
+        (
+            "scan.basin.json",
+            &[
+                &[
+                    "scan",
+                    "impact_oscillator",
+                    "--vary",
+                    "x=-0.5..0:2",
+                    "--vary",
+                    "x'=0..1:2",
+                    "--until",
+                    "900",
+                ],
+                &period[..],
+            ]
+            .concat(),
+        ),
+        (
+            "fit.json",
+            &["fit", "ball_restitution", "--data", &data, "--vary", "g", "--start", "y=1", "--json", "-q"],
+        ),
+        ("run.sensitivity.json", &["run", "ball_restitution", "--sensitivity=start,g", "--json", "-q"]),
+        (
+            "run.gradient.json",
+            &["run", "ball_restitution", "--until", "1", "--gradient", "y", "--json", "-q"],
+        ),
+    ];
+    for (name, arguments) in asked {
+        write((*name).to_owned(), &carom(arguments).expect(0).stdout);
+    }
     let script = root().join("tests/readers/schema.py");
     let mut command = Command::new(tool("CAROM_PYTHON"));
     succeed(command.arg(script).args(["results", env!("CARGO_BIN_EXE_carom")]).arg(folder.path()));

@@ -39,7 +39,7 @@ fn the_pages_of_the_reference_are_what_the_program_says() {
 #[test]
 fn the_published_schemas_are_what_the_program_prints() {
     fresh("model.schema.json", &carom(&["schema"]).expect(0).stdout);
-    for of in ["run", "derive", "check", "sweep", "orbit", "lyapunov"] {
+    for of in ["run", "derive", "check", "sweep", "orbit", "follow", "scan", "lyapunov", "fit"] {
         let name = if of == "run" { "result.schema.json".to_owned() } else { format!("{of}.schema.json") };
         fresh(&name, &carom(&["schema", of]).expect(0).stdout);
     }

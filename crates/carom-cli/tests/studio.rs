@@ -74,6 +74,12 @@ impl Studio {
         self.ask("GET", &format!("/{}/{name}", self.token), &self.host(), "")
     }
 
+    /// The mark of the file as it is now.
+    fn version(&self) -> String {
+        let model: serde_json::Value = serde_json::from_slice(&self.get("model").2).unwrap();
+        model["version"].as_str().unwrap().to_owned()
+    }
+
     fn put(&self, body: &str) -> (u16, String) {
         let headers = format!("{}Origin: http://127.0.0.1:{}\r\n", self.host(), self.port);
         let (status, _, said) = self.ask("PUT", &format!("/{}/model", self.token), &headers, body);
@@ -127,7 +133,8 @@ fn the_page_its_engine_and_the_model_are_served_and_nothing_else() {
     }
     let (status, _, model) = studio.get("model");
     let model: serde_json::Value = serde_json::from_slice(&model).unwrap();
-    assert_eq!((status, model["text"].as_str(), model["writable"].as_bool()), (200, Some(MODEL), Some(true)));
+    assert_eq!((status, model["text"].as_str()), (200, Some(MODEL)));
+    assert!(model["version"].is_string(), "it can be written back");
     assert_eq!(model["tables"]["u.csv"], "t,u\n0,1\n1,1\n");
     assert_eq!(model["tables"].as_object().unwrap().len(), 1, "a table outside the folder is not handed out");
 }
@@ -161,10 +168,20 @@ fn only_who_has_the_token_and_is_no_other_site_is_answered() {
         format!("{host}Origin: https://127.0.0.1:{port}\r\n"),
         format!("{host}Sec-Fetch-Site: cross-site\r\n"),
         format!("{host}Sec-Fetch-Site: same-site\r\n"),
+        format!("{host}Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: image\r\n"),
+        format!("{host}Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\n"),
+        format!("{host}Origin: null\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"),
     ];
     for headers in &foreign {
         assert_eq!(studio.ask("GET", &page, headers, "").0, 403, "{headers}");
     }
+    // A link that is followed opens the page, and nothing but the page.
+    let followed = format!(
+        "{host}Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
+    );
+    assert_eq!(studio.ask("GET", &page, &followed, "").0, 200);
+    assert_eq!(studio.ask("GET", &format!("{page}model"), &followed, "").0, 403);
+    assert_eq!(studio.ask("PUT", &page, &followed, "x").0, 403);
     for headers in [
         format!("Host: localhost:{port}\r\n"),
         format!("{host}Origin: http://127.0.0.1:{port}\r\nSec-Fetch-Site: same-origin\r\n"),
@@ -181,7 +198,7 @@ fn the_file_is_written_only_by_the_page_and_never_over_somebody_elses_changes() 
     let inside = folder.path().join("inside");
     let Some(studio) = Studio::start(&["m.toml"], &inside) else { return };
     let file = inside.join("m.toml");
-    let body = serde_json::json!({ "text": "# mine\n" }).to_string();
+    let body = serde_json::json!({ "text": "# mine\n", "base": studio.version() }).to_string();
     let path = format!("/{}/model", studio.token);
     // A script of no page has no origin.
     assert_eq!(studio.ask("PUT", &path, &studio.host(), &body).0, 403);
@@ -191,6 +208,9 @@ fn the_file_is_written_only_by_the_page_and_never_over_somebody_elses_changes() 
     std::fs::write(&file, "# somebody else's\n").unwrap();
     let (status, said) = studio.put(&body);
     assert!(status == 409 && said.contains("somebody else"), "{status} {said}");
+    // Who does not say what it was made from writes nothing.
+    assert_eq!(studio.put("{\"text\": \"# mine\"}").0, 409);
+    assert_eq!(studio.put("{\"text\": \"# mine\", \"base\": null}").0, 409);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "# somebody else's\n");
     assert_eq!(studio.put(&serde_json::json!({ "text": "# forced\n", "force": true }).to_string()).0, 200);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "# forced\n");
@@ -199,6 +219,96 @@ fn the_file_is_written_only_by_the_page_and_never_over_somebody_elses_changes() 
     }
     let Some(gallery) = Studio::start(&["quartic"], &inside) else { return };
     assert_eq!(gallery.put(&body).0, 403, "a gallery model has no file");
+}
+
+#[test]
+fn what_counts_is_what_the_page_read_not_what_somebody_read_last() {
+    let folder = folder();
+    let inside = folder.path().join("inside");
+    let Some(studio) = Studio::start(&["m.toml"], &inside) else { return };
+    let file = inside.join("m.toml");
+    let write =
+        |text: &str, base: &str| studio.put(&serde_json::json!({ "text": text, "base": base }).to_string()).0;
+    // Case 1: read, changed by an editor, read again (the page is reloaded with what was typed), written.
+    let typed_from = studio.version();
+    std::fs::write(&file, "# an editor's\n").unwrap();
+    assert_ne!(studio.version(), typed_from);
+    assert_eq!(write("# typed\n", &typed_from), 409);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "# an editor's\n");
+    // Case 2: two tabs with the same text.
+    let (first, second) = (studio.version(), studio.version());
+    assert_eq!(write("# first\n", &first), 200);
+    assert_eq!(write("# second\n", &second), 409);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "# first\n");
+    // A file that is gone, or is no text any more, is not what was read.
+    let base = studio.version();
+    std::fs::write(&file, b"\xff\xfe").unwrap();
+    assert_eq!(write("# over bytes\n", &base), 409);
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(write("# again\n", &base), 409);
+    assert!(!file.exists());
+    // The mark of a writing is the base of the next.
+    std::fs::write(&file, "# back\r\n").unwrap();
+    let (status, said) =
+        studio.put(&serde_json::json!({ "text": "# one\r\n", "base": studio.version() }).to_string());
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((status, write("# two\r\n", said["version"].as_str().unwrap())), (200, 200));
+    assert_eq!(std::fs::read(&file).unwrap(), b"# two\r\n");
+}
+
+#[test]
+fn head_is_answered_without_a_body() {
+    let folder = folder();
+    let Some(studio) = Studio::start(&["m.toml"], &folder.path().join("inside")) else { return };
+    for name in ["", "model", "nothing"] {
+        let path = format!("/{}/{name}", studio.token);
+        let (get, _, body) = studio.ask("GET", &path, &studio.host(), "");
+        let (head, said, none) = studio.ask("HEAD", &path, &studio.host(), "");
+        assert_eq!((head, none.len()), (get, 0), "{name}");
+        assert!(said.contains(&format!("Content-Length: {}\r\n", body.len())), "{name}: {said}");
+    }
+}
+
+/// With a terminal around it the program starts a browser, here one that writes down what it was given.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_browser_is_given_a_file_and_no_other_user_the_token() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    if Studio::start(&[], folder.path()).is_none() || !Path::new("/usr/bin/script").exists() {
+        return;
+    }
+    let browser = folder.path().join("xdg-open");
+    std::fs::write(&browser, "#!/bin/sh\ncp \"$1\" \"$CAROM_SEEN.page\" && echo \"$@\" > \"$CAROM_SEEN\"\n")
+        .unwrap();
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let seen = folder.path().join("seen");
+    let mut child = Command::new("/usr/bin/script")
+        .args(["-qec", &format!("exec {} studio", env!("CARGO_BIN_EXE_carom")), "/dev/null"])
+        .env("PATH", format!("{}:/usr/bin:/bin", folder.path().display()))
+        .env("CAROM_SEEN", &seen)
+        .env("TMPDIR", folder.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut address = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut address).unwrap();
+    let begin = Instant::now();
+    while !seen.exists() && begin.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    let given = std::fs::read_to_string(&seen).unwrap_or_default();
+    let page = std::fs::read_to_string(folder.path().join("seen.page")).unwrap_or_default();
+    _ = child.kill();
+    _ = child.wait();
+    let address = address.trim();
+    let token = address.trim_end_matches('/').rsplit('/').next().unwrap();
+    assert!(token.len() == 32 && !given.is_empty(), "{address} {given}");
+    assert!(!given.contains(token), "{given}");
+    assert!(page.contains(&format!("url={address}\"")), "{page}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use support::{carom, numbers};
 
 struct Reference {
     what: &'static str,
-    /// The arguments after `carom run`.
+    /// The arguments after `carom run`, or after `carom` if they begin with another command.
     arguments: &'static [&'static str],
     quantity: fn(&Value) -> f64,
     /// As it is written on the page.
@@ -405,6 +405,129 @@ const TWINS: &[(&str, &str, f64)] = &[
     ("rolling_disk", "rolling_disk_hamiltonian", 1e-14),
 ];
 
+/// Commands that are not `run`.
+const INSIGHT: [&str; 3] = ["orbit", "follow", "lyapunov"];
+
+const PERIOD: &str = "2*pi/omega";
+
+const ORBITS: &[Reference] = &[
+    Reference {
+        what: "impact oscillator: determinant of the multipliers",
+        arguments: &["orbit", "impact_oscillator", "--period", PERIOD],
+        quantity: product,
+        source: "e² exp(−2ζT)",
+        value: || (0.8 * (-0.05 * 2.0 * PI / 1.6_f64).exp()).powi(2),
+        tolerance: 1e-11,
+    },
+    Reference {
+        what: "impact oscillator: force at the fold",
+        arguments: &[
+            "follow",
+            "impact_oscillator",
+            "--vary",
+            "F=0.5..0.7",
+            "--set",
+            "F=0.65",
+            "--period",
+            PERIOD,
+        ],
+        quantity: |b| special(b, "fold", "F"),
+        source: "G² = σ²ρ²/(ω² + ρ²) (theory, return maps)",
+        value: fold,
+        tolerance: 1e-10,
+    },
+    Reference {
+        what: "impact oscillator: force at which its saddle grazes the wall",
+        arguments: &["follow", "impact_oscillator", "--vary", "F=1.7..0.5", "--period", PERIOD],
+        quantity: |b| special(b, "grazing", "F"),
+        source: "G = σ",
+        value: || (1.0 - 1.6_f64 * 1.6).hypot(2.0 * 0.05 * 1.6),
+        tolerance: 1e-10,
+    },
+    Reference {
+        what: "impact oscillator: sum of the exponents on its cycle",
+        arguments: &["lyapunov", "impact_oscillator", "--until", "2000"],
+        quantity: |l| numbers(&l["exponents"]).iter().sum(),
+        source: "2 ln(e)/T − 2ζ",
+        value: || 2.0 * 0.8_f64.ln() * 1.6 / (2.0 * PI) - 0.1,
+        tolerance: 1e-6,
+    },
+    Reference {
+        what: "rimless wheel: multiplier",
+        arguments: &["orbit", "rimless_wheel", "--section", "forward", "--start", "theta'=2"],
+        quantity: |o| number(&o["multipliers"][0][0]),
+        source: "cos² 2α",
+        value: || (PI / 4.0).cos().powi(2),
+        tolerance: 1e-11,
+    },
+    Reference {
+        what: "ellipse, b = 0.6: trace of the multipliers along its long axis",
+        arguments: &[
+            "orbit",
+            "elliptic_billiard",
+            "--set",
+            "b=0.6",
+            "--start",
+            "x=0.1,y=0.001,x'=1,y'=0.0005",
+            "--section",
+            "rim",
+            "--crossings",
+            "2",
+        ],
+        quantity: |o| o["multipliers"].as_array().unwrap().iter().map(|z| number(&z[0])).sum(),
+        source: "4 (1 − L/R)² − 2",
+        value: || 4.0 * (1.0 - 2.0 / 0.36_f64).powi(2) - 2.0,
+        tolerance: 1e-10,
+    },
+    Reference {
+        what: "compass gait, slope 0.0525: period of a step",
+        arguments: &["orbit", "compass_gait", "--set", "gamma=0.0525", "--section", "heelstrike"],
+        quantity: |o| number(&o["period"]),
+        source: "published to 8 digits",
+        value: || 0.734_460_62,
+        tolerance: 5e-9,
+    },
+    Reference {
+        what: "compass gait, slope 0.0525: third multiplier",
+        arguments: &["orbit", "compass_gait", "--set", "gamma=0.0525", "--section", "heelstrike"],
+        quantity: |o| number(&o["multipliers"][2][0]),
+        source: "published to 6 digits",
+        value: || 0.131_387,
+        tolerance: 1e-6,
+    },
+    Reference {
+        what: "simplest walker: slope at which it begins to limp",
+        arguments: &["follow", "simplest_walker", "--vary", "gamma=0.009..0.0165", "--section", "heelstrike"],
+        quantity: |b| special(b, "period_doubling", "gamma"),
+        source: "0.0151 (Garcia et al. 1998)",
+        value: || 0.0151,
+        tolerance: 1e-4,
+    },
+];
+
+/// The product of the multipliers, which is real.
+fn product(orbit: &Value) -> f64 {
+    let factors = orbit["multipliers"].as_array().unwrap().iter().map(|z| (number(&z[0]), number(&z[1])));
+    factors.fold((1.0, 0.0), |(a, b), (c, d)| (a * c - b * d, a * d + b * c)).0
+}
+
+fn special(branch: &Value, kind: &str, parameter: &str) -> f64 {
+    let found = branch["special"].as_array().unwrap().iter().find(|s| s["kind"] == kind);
+    number(&found.unwrap_or_else(|| panic!("no {kind} in {}", branch["special"]))[parameter])
+}
+
+/// The force at which orbits with one impact per period of the impact oscillator of the gallery begin.
+fn fold() -> f64 {
+    let (zeta, omega, e) = (0.05_f64, 1.6_f64, 0.8_f64);
+    let t = 2.0 * PI / omega;
+    let (decay, own) = ((-zeta * t).exp(), (1.0 - zeta * zeta).sqrt());
+    let (s, c) = (own * t).sin_cos();
+    let r = (1.0 - decay * c) / (decay * s);
+    let bend = decay * own * (r * c - s);
+    let rho = (bend - own * r) / (1.0 + e) + zeta - bend;
+    rho.abs() / omega.hypot(rho) * (1.0 - omega * omega).hypot(2.0 * zeta * omega)
+}
+
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
@@ -454,7 +577,7 @@ fn rows(page: &mut String, title: &str, references: &[Reference]) {
         "\n## {title}\n\n| quantity | reference | source | carom | agrees to | command |\n|---|---|---|---|---|---|\n"
     );
     for r in references {
-        let mut arguments = vec!["run"];
+        let mut arguments = if INSIGHT.contains(&r.arguments[0]) { vec![] } else { vec!["run"] };
         arguments.extend(r.arguments);
         arguments.push("--json");
         let ended = carom(&arguments);
@@ -505,6 +628,7 @@ fn published_values_and_closed_forms_are_met_and_the_page_says_so() {
     rows(&mut page, "Closed forms", CLOSED);
     rows(&mut page, "Published values", PUBLISHED);
     rows(&mut page, "Computed by others", COMPUTED);
+    rows(&mut page, "Orbits, branches, exponents", ORBITS);
     twins(&mut page);
     page += "\nMore is compared with closed forms and other programs in tests that bring models of their own: `crates/carom-run/tests` and \
              `crates/carom-mech/tests` say so in their names, and `benches/peers` runs heyoka, SciPy and diffsol side by side.\n";

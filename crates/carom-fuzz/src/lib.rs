@@ -14,7 +14,7 @@ pub use choices::Choices;
 
 /// What can be tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Target {
+pub enum FuzzTarget {
     /// Text → expression → text, derivatives, simplification, every printer.
     Formulas,
     /// Text → draft → model → mechanics, every diagnostic rendered.
@@ -25,17 +25,18 @@ pub enum Target {
     Tables,
 }
 
-impl Target {
+impl FuzzTarget {
     /// All of them.
-    pub const ALL: [Target; 4] = [Target::Formulas, Target::Models, Target::Motions, Target::Tables];
+    pub const ALL: [FuzzTarget; 4] =
+        [FuzzTarget::Formulas, FuzzTarget::Models, FuzzTarget::Motions, FuzzTarget::Tables];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Target::Formulas => "formulas",
-            Target::Models => "models",
-            Target::Motions => "motions",
-            Target::Tables => "tables",
+            FuzzTarget::Formulas => "formulas",
+            FuzzTarget::Models => "models",
+            FuzzTarget::Motions => "motions",
+            FuzzTarget::Tables => "tables",
         }
     }
 
@@ -45,10 +46,10 @@ impl Target {
     /// If something that must hold does not: that is a finding.
     pub fn attempt(self, choices: &mut Choices<'_>, note: &mut dyn FnMut(&str)) {
         match self {
-            Target::Formulas => formula::attempt(choices, note),
-            Target::Models => model::attempt(choices, note),
-            Target::Motions => motion::attempt(choices, note),
-            Target::Tables => table::attempt(choices, note),
+            FuzzTarget::Formulas => formula::attempt(choices, note),
+            FuzzTarget::Models => model::attempt(choices, note),
+            FuzzTarget::Motions => motion::attempt(choices, note),
+            FuzzTarget::Tables => table::attempt(choices, note),
         }
     }
 }

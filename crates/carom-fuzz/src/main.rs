@@ -3,7 +3,7 @@
 //! An input that panics is reported and the next one follows; one that takes more than 5 seconds of processor time or 2 GB of
 //! memory is reported and ends the run, since it cannot be ended alone. Exit code 0 when there was nothing to report.
 
-use carom_fuzz::{Choices, Target};
+use carom_fuzz::{Choices, FuzzTarget};
 use cpu_time::ProcessTime;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ static PANIC: Mutex<String> = Mutex::new(String::new());
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let target = Target::ALL.into_iter().find(|t| arguments.first().is_some_and(|a| a == t.name()));
+    let target = FuzzTarget::ALL.into_iter().find(|t| arguments.first().is_some_and(|a| a == t.name()));
     let number = |at: usize, otherwise: u64| match arguments.get(at).map(|a| a.parse()) {
         Some(Ok(number)) => Some(number),
         Some(Err(_)) => None,
@@ -77,14 +77,14 @@ fn set(index: u64, text: String, start: Option<ProcessTime>) {
     }
 }
 
-fn report(target: Target, seed: u64, why: &str) {
+fn report(target: FuzzTarget, seed: u64, why: &str) {
     if let Ok(now) = NOW.lock() {
         println!("== {} {} of seed {seed}: {why}\n{}\n", target.name(), now.0, now.1);
     }
 }
 
 /// Ends the program when an input takes too much.
-fn watch(target: Target, seed: u64) {
+fn watch(target: FuzzTarget, seed: u64) {
     loop {
         std::thread::sleep(Duration::from_millis(100));
         let long = NOW.lock().is_ok_and(|now| now.2.is_some_and(|start| start.elapsed() > PATIENCE));

@@ -3,7 +3,7 @@
 
 use crate::Choices;
 use carom_mech::Draft;
-use carom_show::table::{Misread, Table, Values, csv, npz, parquet, read_npz, read_parquet};
+use carom_show::table::{ColumnValues, Misread, Table, csv, npz, parquet, read_npz, read_parquet};
 
 /// A table of some columns and rows.
 fn made_up(choices: &mut Choices<'_>, numbers_only: bool) -> Table {
@@ -60,9 +60,9 @@ fn damage(choices: &mut Choices<'_>, bytes: &mut Vec<u8>) {
 fn same(table: &Table, read: &Result<Table, Misread>, what: &str) {
     let read = read.as_ref().unwrap_or_else(|misread| panic!("{what} does not read back: {misread}"));
     for column in &table.columns {
-        let Values::Numbers(values) = &column.values else { continue };
+        let ColumnValues::Numbers(values) = &column.values else { continue };
         let found = read.columns.iter().find(|c| c.name == column.name);
-        let Some(Values::Numbers(again)) = found.map(|c| &c.values) else {
+        let Some(ColumnValues::Numbers(again)) = found.map(|c| &c.values) else {
             panic!("{what} lost the column {}", column.name)
         };
         let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();

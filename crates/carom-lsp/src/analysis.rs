@@ -5,7 +5,7 @@ use carom_mech::{Diagnostic, Draft, Model};
 use serde_json::{Value, json};
 
 /// A document and what the checker says about it.
-pub struct Document {
+pub struct OpenDocument {
     pub text: Text,
     /// What the text says, mistakes and all.
     pub draft: Draft,
@@ -16,10 +16,10 @@ pub struct Document {
     pub version: Option<i64>,
 }
 
-impl Document {
-    pub fn new(text: String, uri: &str, version: Option<i64>) -> Document {
+impl OpenDocument {
+    pub fn new(text: String, uri: &str, version: Option<i64>) -> OpenDocument {
         let file = path_of(uri);
-        Document { text: Text::new(text), draft: Draft::default(), model: None, file, version }
+        OpenDocument { text: Text::new(text), draft: Draft::default(), model: None, file, version }
     }
 
     /// Reads and checks the text as it stands; answers the diagnostics as the protocol writes them.

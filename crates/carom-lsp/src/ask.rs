@@ -1,13 +1,13 @@
 //! The same answers without a conversation, for pages: one text, one question. Offsets are UTF-16.
 
-use crate::analysis::Document;
+use crate::analysis::OpenDocument;
 use crate::{complete, hover, names};
 use serde_json::Value;
 use std::ops::Range;
 
 /// A name of a model: what it is, where it is made.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Name {
+pub struct ModelName {
     /// The name.
     pub name: String,
     /// coordinate, parameter, wall, …
@@ -34,12 +34,12 @@ pub fn hover(text: &str, offset: usize) -> Option<Value> {
 /// let names = carom_lsp::ask::names("coordinates = [\"x\"]\nlagrangian = \"x'^2/2\"");
 /// assert_eq!((names[0].name.as_str(), names[0].kind, names[0].at.clone()), ("x", "coordinate", 16..17));
 /// ```
-pub fn names(text: &str) -> Vec<Name> {
+pub fn names(text: &str) -> Vec<ModelName> {
     let (draft, _) = carom_mech::Draft::parse(text, "model.toml");
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let unit = |byte: usize| text.get(..byte).map_or(0, |before| before.encode_utf16().count());
     let made = names::made(&draft).into_iter();
-    made.map(|m| Name {
+    made.map(|m| ModelName {
         name: m.name,
         kind: m.kind.word(),
         at: unit(m.at.start)..unit(m.at.end),
@@ -48,8 +48,8 @@ pub fn names(text: &str) -> Vec<Name> {
     .collect()
 }
 
-fn checked(text: &str) -> Document {
-    let mut document = Document::new(text.to_owned(), "model.toml", None);
+fn checked(text: &str) -> OpenDocument {
+    let mut document = OpenDocument::new(text.to_owned(), "model.toml", None);
     document.check();
     document
 }

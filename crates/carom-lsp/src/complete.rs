@@ -1,7 +1,7 @@
 //! What may be typed here: tables, keys, names, functions, units, choices.
 
-use crate::analysis::Document;
-use crate::names::{Kind, made};
+use crate::analysis::OpenDocument;
+use crate::names::{NameKind, made};
 use carom_expr::Function;
 use carom_mech::{schema, units};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn item(label: impl Into<String>, kind: u64, detail: impl Into<String>) -> Item 
 }
 
 /// The completions at a byte.
-pub fn complete(document: &Document, offset: usize) -> Value {
+pub fn complete(document: &OpenDocument, offset: usize) -> Value {
     let text = &document.text;
     let (line, _) = text.position(offset);
     let start = text.offset(line, 0);
@@ -122,7 +122,7 @@ fn word_before(before: &str) -> &str {
 }
 
 /// The table a line belongs to, as the schema calls it: `wall.*`.
-fn table_at(document: &Document, line: usize) -> String {
+fn table_at(document: &OpenDocument, line: usize) -> String {
     for above in (0..line).rev() {
         let text = document.text.line(above).trim();
         if let Some(header) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
@@ -146,18 +146,18 @@ fn tables() -> Vec<Item> {
         .collect()
 }
 
-fn keys(document: &Document, table: &str) -> Vec<Item> {
+fn keys(document: &OpenDocument, table: &str) -> Vec<Item> {
     match table {
         "units" => {
             let mut items: Vec<Item> = made(&document.draft)
                 .into_iter()
-                .filter(|m| m.kind.in_formulas() || m.kind == Kind::Output)
+                .filter(|m| m.kind.in_formulas() || m.kind == NameKind::Output)
                 .map(|m| item(m.name, VARIABLE, m.kind.word()))
                 .collect();
             items.push(item("t", VARIABLE, "the time"));
             items
         }
-        "driven" => names(document, |kind| kind == Kind::Coordinate),
+        "driven" => names(document, |kind| kind == NameKind::Coordinate),
         _ => {
             let entries = schema::schema().iter().filter(|e| e.table == table && e.key != "*");
             entries.map(|e| item(e.key, PROPERTY, format!("{}: {}", e.shape.form(), e.meaning))).collect()
@@ -165,16 +165,16 @@ fn keys(document: &Document, table: &str) -> Vec<Item> {
     }
 }
 
-fn coordinate_keys(document: &Document) -> Vec<Item> {
-    names(document, |kind| matches!(kind, Kind::Coordinate | Kind::Momentum))
+fn coordinate_keys(document: &OpenDocument) -> Vec<Item> {
+    names(document, |kind| matches!(kind, NameKind::Coordinate | NameKind::Momentum))
 }
 
-fn names(document: &Document, wanted: impl Fn(Kind) -> bool) -> Vec<Item> {
+fn names(document: &OpenDocument, wanted: impl Fn(NameKind) -> bool) -> Vec<Item> {
     let all = made(&document.draft).into_iter().filter(|m| wanted(m.kind));
     all.map(|m| item(m.name, VARIABLE, m.kind.word())).collect()
 }
 
-fn values(document: &Document, table: &str, key: &str) -> Vec<Item> {
+fn values(document: &OpenDocument, table: &str, key: &str) -> Vec<Item> {
     if table == "units" {
         let all = units::listed().iter().map(|u| item(u.name, UNIT, u.word));
         return ["kg", "cm", "mm", "km", "ms", "kN"]
@@ -195,8 +195,8 @@ fn values(document: &Document, table: &str, key: &str) -> Vec<Item> {
         return choices.iter().map(|c| item(*c, VALUE, "a choice")).collect();
     }
     let mut items = names(document, |kind| match table {
-        "parameters" => kind == Kind::Parameter,
-        "view" => kind.in_formulas() || kind == Kind::Body,
+        "parameters" => kind == NameKind::Parameter,
+        "view" => kind.in_formulas() || kind == NameKind::Body,
         _ => kind.in_formulas(),
     });
     items.retain(|i| i.label != key);
@@ -222,7 +222,7 @@ mod tests {
     fn offered(text: &str) -> Vec<String> {
         let offset = text.find('|').unwrap();
         let text = text.replacen('|', "", 1);
-        let mut document = Document::new(text, "file:///m.toml", None);
+        let mut document = OpenDocument::new(text, "file:///m.toml", None);
         document.check();
         let list = complete(&document, offset);
         list.as_array().unwrap().iter().map(|i| i["label"].as_str().unwrap().to_owned()).collect()

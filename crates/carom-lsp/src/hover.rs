@@ -1,9 +1,9 @@
 //! What stands here: what it is, its value, its unit, its formula and the formula's derivative.
 
-use crate::analysis::Document;
-use crate::names::{self, Kind};
+use crate::analysis::OpenDocument;
+use crate::names::{self, NameKind};
 use carom_expr::{Dag, Expr, Function, Style};
-use carom_mech::draft::{FormulaKind, Signal};
+use carom_mech::draft::{FormulaKind, SignalSource};
 use carom_mech::{Model, schema};
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -12,7 +12,7 @@ use std::ops::Range;
 const LONGEST: usize = 400;
 
 /// The hover at a byte.
-pub fn hover(document: &Document, offset: usize) -> Option<Value> {
+pub fn hover(document: &OpenDocument, offset: usize) -> Option<Value> {
     let (lines, range) = match names::at(&document.draft, offset) {
         Some((made, range)) => (name(document, &made), range),
         None => word(document, offset)?,
@@ -21,7 +21,7 @@ pub fn hover(document: &Document, offset: usize) -> Option<Value> {
     Some(json!({ "contents": { "kind": "markdown", "value": value }, "range": document.text.range(&range) }))
 }
 
-fn name(document: &Document, made: &names::Made) -> Vec<String> {
+fn name(document: &OpenDocument, made: &names::NameMade) -> Vec<String> {
     let name = &made.name;
     let mut lines = vec![format!("**`{name}`**: {}", made.kind.word())];
     let written = written(document, made);
@@ -45,32 +45,32 @@ fn name(document: &Document, made: &names::Made) -> Vec<String> {
     lines
 }
 
-fn signal(made: &names::Made) -> String {
+fn signal(made: &names::NameMade) -> String {
     match made.kind {
-        Kind::Wall => format!("gap.{}", made.name),
-        Kind::Row => format!("mu.{}", made.name),
+        NameKind::Wall => format!("gap.{}", made.name),
+        NameKind::Row => format!("mu.{}", made.name),
         _ => made.name.clone(),
     }
 }
 
 /// The formula as it is written.
-fn written(document: &Document, made: &names::Made) -> Option<String> {
+fn written(document: &OpenDocument, made: &names::NameMade) -> Option<String> {
     let draft = &document.draft;
     let find = |list: &[(carom_mech::draft::Word, carom_mech::draft::Formula)]| {
         let found = list.iter().find(|(word, _)| word.text == made.name).map(|(_, f)| f);
         found.filter(|f| f.kind != FormulaKind::Broken).map(|f| f.text.clone())
     };
     let text = match made.kind {
-        Kind::Parameter => find(&draft.parameters),
-        Kind::Definition => find(&draft.definitions),
-        Kind::Output => find(&draft.outputs),
-        Kind::Row => find(&draft.holonomic).or_else(|| find(&draft.nonholonomic)),
-        Kind::Coordinate => find(&draft.driven),
-        Kind::Wall => {
+        NameKind::Parameter => find(&draft.parameters),
+        NameKind::Definition => find(&draft.definitions),
+        NameKind::Output => find(&draft.outputs),
+        NameKind::Row => find(&draft.holonomic).or_else(|| find(&draft.nonholonomic)),
+        NameKind::Coordinate => find(&draft.driven),
+        NameKind::Wall => {
             draft.walls.iter().find(|w| w.name.text == made.name)?.gap.as_ref().map(|f| f.text.clone())
         }
-        Kind::Input => match &draft.inputs.iter().find(|u| u.name.text == made.name)?.signal {
-            Signal::Formula(formula) => Some(formula.text.clone()),
+        NameKind::Input => match &draft.inputs.iter().find(|u| u.name.text == made.name)?.signal {
+            SignalSource::Formula(formula) => Some(formula.text.clone()),
             _ => None,
         },
         _ => None,
@@ -79,13 +79,13 @@ fn written(document: &Document, made: &names::Made) -> Option<String> {
 }
 
 /// The value of a parameter, the start of a coordinate.
-fn value(model: &Model, made: &names::Made) -> Option<String> {
+fn value(model: &Model, made: &names::NameMade) -> Option<String> {
     match made.kind {
-        Kind::Parameter => {
+        NameKind::Parameter => {
             let value = model.parameters.iter().find(|p| p.name == made.name)?.value;
             Some(format!("value {value}"))
         }
-        Kind::Coordinate => {
+        NameKind::Coordinate => {
             let i = model.coordinates.iter().position(|c| c.name == made.name)?;
             let start = |list: &[Option<f64>]| list.get(i).copied().flatten();
             let position = start(&model.start.position).unwrap_or(0.0);
@@ -99,12 +99,14 @@ fn value(model: &Model, made: &names::Made) -> Option<String> {
 }
 
 /// The time derivative of a formula.
-fn derivative(model: &Model, made: &names::Made) -> Option<(String, String)> {
+fn derivative(model: &Model, made: &names::NameMade) -> Option<(String, String)> {
     let find = |list: &[carom_mech::Named]| list.iter().find(|n| n.name == made.name).map(|n| n.expr);
     let (what, e) = match made.kind {
-        Kind::Definition => (format!("{}'", made.name), find(&model.definitions)?),
-        Kind::Wall => ("gap rate".to_owned(), model.walls.iter().find(|w| w.name == made.name)?.gap),
-        Kind::Row => (format!("d/dt {}", made.name), model.rows.iter().find(|r| r.name == made.name)?.expr),
+        NameKind::Definition => (format!("{}'", made.name), find(&model.definitions)?),
+        NameKind::Wall => ("gap rate".to_owned(), model.walls.iter().find(|w| w.name == made.name)?.gap),
+        NameKind::Row => {
+            (format!("d/dt {}", made.name), model.rows.iter().find(|r| r.name == made.name)?.expr)
+        }
         _ => return None,
     };
     let mut dag = model.dag.clone();
@@ -134,7 +136,7 @@ fn rate(dag: &mut Dag, model: &Model, e: Expr) -> Option<Expr> {
 }
 
 /// A function or a key.
-fn word(document: &Document, offset: usize) -> Option<(Vec<String>, Range<usize>)> {
+fn word(document: &OpenDocument, offset: usize) -> Option<(Vec<String>, Range<usize>)> {
     let text = &document.text.text;
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let start = text
@@ -160,7 +162,7 @@ fn word(document: &Document, offset: usize) -> Option<(Vec<String>, Range<usize>
     Some((lines, start..end))
 }
 
-fn table_of(document: &Document, line: usize) -> String {
+fn table_of(document: &OpenDocument, line: usize) -> String {
     let headers = (0..line).rev().filter_map(|above| document.text.line(above).trim().strip_prefix('['));
     let name = headers.map(|h| h.split([']', '.']).next().unwrap_or("").trim()).next().unwrap_or("");
     match name {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// What a name is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum NameKind {
     Coordinate,
     Momentum,
     Parameter,
@@ -20,70 +20,77 @@ pub enum Kind {
     Event,
 }
 
-impl Kind {
+impl NameKind {
     /// In a sentence.
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Coordinate => "coordinate",
-            Kind::Momentum => "momentum",
-            Kind::Parameter => "parameter",
-            Kind::Definition => "definition",
-            Kind::Input => "input",
-            Kind::Output => "output",
-            Kind::Body => "body",
-            Kind::Wall => "wall",
-            Kind::Row => "row",
-            Kind::Force => "force",
-            Kind::Event => "event",
+            NameKind::Coordinate => "coordinate",
+            NameKind::Momentum => "momentum",
+            NameKind::Parameter => "parameter",
+            NameKind::Definition => "definition",
+            NameKind::Input => "input",
+            NameKind::Output => "output",
+            NameKind::Body => "body",
+            NameKind::Wall => "wall",
+            NameKind::Row => "row",
+            NameKind::Force => "force",
+            NameKind::Event => "event",
         }
     }
 
     /// Can formulas use it?
     pub fn in_formulas(self) -> bool {
-        matches!(self, Kind::Coordinate | Kind::Momentum | Kind::Parameter | Kind::Definition | Kind::Input)
+        matches!(
+            self,
+            NameKind::Coordinate
+                | NameKind::Momentum
+                | NameKind::Parameter
+                | NameKind::Definition
+                | NameKind::Input
+        )
     }
 }
 
 /// A name and where it is made.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct NameMade {
     pub name: String,
-    pub kind: Kind,
+    pub kind: NameKind,
     /// The name itself, without quotes.
     pub at: Range<usize>,
 }
 
 /// All names of a draft.
-pub fn made(draft: &Draft) -> Vec<Made> {
+pub fn made(draft: &Draft) -> Vec<NameMade> {
     let mut out = Vec::new();
-    let mut add = |word: &Word, kind: Kind| {
+    let mut add = |word: &Word, kind: NameKind| {
         if word.at.source == 0 && !word.text.is_empty() {
-            out.push(Made { name: word.text.clone(), kind, at: inside(draft, word) });
+            out.push(NameMade { name: word.text.clone(), kind, at: inside(draft, word) });
         }
     };
-    draft.coordinates.iter().for_each(|w| add(w, Kind::Coordinate));
-    draft.momenta.iter().flat_map(|(list, _)| list).for_each(|w| add(w, Kind::Momentum));
-    draft.parameters.iter().for_each(|(w, _)| add(w, Kind::Parameter));
-    draft.definitions.iter().for_each(|(w, _)| add(w, Kind::Definition));
-    draft.inputs.iter().for_each(|u| add(&u.name, Kind::Input));
-    draft.outputs.iter().for_each(|(w, _)| add(w, Kind::Output));
-    draft.bodies.iter().for_each(|b| add(&b.name, Kind::Body));
-    draft.walls.iter().for_each(|w| add(&w.name, Kind::Wall));
-    draft.forces.iter().for_each(|f| add(&f.name, Kind::Force));
-    draft.events.iter().for_each(|e| add(&e.name, Kind::Event));
-    draft.holonomic.iter().chain(&draft.nonholonomic).for_each(|(w, _)| add(w, Kind::Row));
+    draft.coordinates.iter().for_each(|w| add(w, NameKind::Coordinate));
+    draft.momenta.iter().flat_map(|(list, _)| list).for_each(|w| add(w, NameKind::Momentum));
+    draft.parameters.iter().for_each(|(w, _)| add(w, NameKind::Parameter));
+    draft.definitions.iter().for_each(|(w, _)| add(w, NameKind::Definition));
+    draft.inputs.iter().for_each(|u| add(&u.name, NameKind::Input));
+    draft.outputs.iter().for_each(|(w, _)| add(w, NameKind::Output));
+    draft.bodies.iter().for_each(|b| add(&b.name, NameKind::Body));
+    draft.walls.iter().for_each(|w| add(&w.name, NameKind::Wall));
+    draft.forces.iter().for_each(|f| add(&f.name, NameKind::Force));
+    draft.events.iter().for_each(|e| add(&e.name, NameKind::Event));
+    draft.holonomic.iter().chain(&draft.nonholonomic).for_each(|(w, _)| add(w, NameKind::Row));
     out
 }
 
 /// Every place where a name stands: in formulas, as a key of other tables, in lists; the place where it is made first.
-pub fn places(draft: &Draft, name: &Made) -> Vec<Range<usize>> {
+pub fn places(draft: &Draft, name: &NameMade) -> Vec<Range<usize>> {
     let mut out = vec![name.at.clone()];
     for (text, range) in standing(draft) {
         let fits = match text {
             Standing::Formula(text) => name.kind.in_formulas() && text == name.name,
             Standing::Key(text) => name.kind.in_formulas() && text == name.name,
             Standing::Unit(text) => text == name.name,
-            Standing::Point(text) => name.kind == Kind::Body && text == name.name,
+            Standing::Point(text) => name.kind == NameKind::Body && text == name.name,
         };
         if fits && !out.contains(&range) {
             out.push(range);
@@ -150,7 +157,7 @@ fn inside(draft: &Draft, word: &Word) -> Range<usize> {
 }
 
 /// The name that stands at a byte, and its own range.
-pub fn at(draft: &Draft, offset: usize) -> Option<(Made, Range<usize>)> {
+pub fn at(draft: &Draft, offset: usize) -> Option<(NameMade, Range<usize>)> {
     let all = made(draft);
     let touches = |r: &Range<usize>| r.start <= offset && offset <= r.end;
     if let Some(found) = all.iter().find(|m| touches(&m.at)) {
@@ -160,7 +167,7 @@ pub fn at(draft: &Draft, offset: usize) -> Option<(Made, Range<usize>)> {
     let found = all.into_iter().find(|m| match &stands {
         Standing::Formula(text) | Standing::Key(text) => m.kind.in_formulas() && m.name == *text,
         Standing::Unit(text) => m.name == *text,
-        Standing::Point(text) => m.kind == Kind::Body && m.name == *text,
+        Standing::Point(text) => m.kind == NameKind::Body && m.name == *text,
     });
     Some((found?, range))
 }

@@ -1,6 +1,6 @@
 //! The conversation: one message at a time, answers in order; changes that come in a rush are checked once.
 
-use crate::analysis::Document;
+use crate::analysis::OpenDocument;
 use crate::{complete, hover, names};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response, ResponseError};
 use serde_json::{Value, json};
@@ -39,13 +39,13 @@ pub fn serve() -> Result<(), String> {
 
 struct Server<'c> {
     connection: &'c Connection,
-    documents: BTreeMap<String, Document>,
+    documents: BTreeMap<String, OpenDocument>,
     /// Documents that were changed and not checked since.
     changed: BTreeSet<String>,
 }
 
 /// What a request could not do.
-struct Refusal(String);
+struct RequestRefusal(String);
 
 impl Server<'_> {
     fn run(&mut self) -> Result<(), String> {
@@ -81,7 +81,7 @@ impl Server<'_> {
         match notification.method.as_str() {
             "textDocument/didOpen" => {
                 let text = document["text"].as_str().unwrap_or("").to_owned();
-                self.documents.insert(uri.clone(), Document::new(text, &uri, version));
+                self.documents.insert(uri.clone(), OpenDocument::new(text, &uri, version));
                 self.changed.insert(uri);
             }
             "textDocument/didChange" => {
@@ -122,7 +122,7 @@ impl Server<'_> {
             |code: ErrorCode, message: String| ResponseError { code: code as i32, message, data: None };
         let response_result = match answered {
             Ok(Some(Ok(value))) => Ok(value),
-            Ok(Some(Err(Refusal(message)))) => Err(error(ErrorCode::RequestFailed, message)),
+            Ok(Some(Err(RequestRefusal(message)))) => Err(error(ErrorCode::RequestFailed, message)),
             Ok(None) => {
                 Err(error(ErrorCode::MethodNotFound, format!("`{}` is not known here", request.method)))
             }
@@ -131,13 +131,13 @@ impl Server<'_> {
         self.send(Response { id: request.id, response_result });
     }
 
-    fn result(&self, request: &Request) -> Option<Result<Value, Refusal>> {
+    fn result(&self, request: &Request) -> Option<Result<Value, RequestRefusal>> {
         let params = &request.params;
         let uri = params["textDocument"]["uri"].as_str().unwrap_or("");
         let document = self.documents.get(uri);
         let offset = document.map_or(0, |d| d.text.byte(&params["position"]));
         let at = document.and_then(|d| names::at(&d.draft, offset).map(|found| (d, found)));
-        let location = |d: &Document, range: &std::ops::Range<usize>| json!({ "uri": uri, "range": d.text.range(range) });
+        let location = |d: &OpenDocument, range: &std::ops::Range<usize>| json!({ "uri": uri, "range": d.text.range(range) });
         Some(Ok(match request.method.as_str() {
             "textDocument/completion" => document.map_or(Value::Null, |d| complete::complete(d, offset)),
             "textDocument/hover" => document.and_then(|d| hover::hover(d, offset)).unwrap_or(Value::Null),
@@ -152,7 +152,7 @@ impl Server<'_> {
             "textDocument/rename" => {
                 let new = params["newName"].as_str().unwrap_or("").trim();
                 let Some((document, (made, _))) = at else {
-                    return Some(Err(Refusal("there is no name here".to_owned())));
+                    return Some(Err(RequestRefusal("there is no name here".to_owned())));
                 };
                 return Some(rename(document, uri, &made, new));
             }
@@ -161,15 +161,20 @@ impl Server<'_> {
     }
 }
 
-fn rename(document: &Document, uri: &str, made: &names::Made, new: &str) -> Result<Value, Refusal> {
+fn rename(
+    document: &OpenDocument,
+    uri: &str,
+    made: &names::NameMade,
+    new: &str,
+) -> Result<Value, RequestRefusal> {
     let others = names::made(&document.draft);
     if let Some(other) =
         others.iter().find(|o| o.name == new && (o.kind == made.kind || o.kind.in_formulas()))
     {
-        return Err(Refusal(format!("`{new}` is already the name of a {}", other.kind.word())));
+        return Err(RequestRefusal(format!("`{new}` is already the name of a {}", other.kind.word())));
     }
     if let Some(why) = carom_mech::not_a_name(new) {
-        return Err(Refusal(why));
+        return Err(RequestRefusal(why));
     }
     let places = names::places(&document.draft, made);
     let edits: Vec<Value> =

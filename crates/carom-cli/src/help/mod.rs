@@ -7,7 +7,7 @@
 mod page;
 mod terminal;
 
-use crate::args::{self, Arguments};
+use crate::args::{Arguments, HelpArgs};
 use crate::failure::{EXIT_CODES, Failure};
 use crate::load::suggestion;
 use crate::paint::Paint;
@@ -31,7 +31,7 @@ pub const PAGES: [(&str, &str); 6] = [
 ///
 /// # Errors
 /// If there is no such topic.
-pub fn help(args: &args::Help) -> Result<u8, Failure> {
+pub fn help(args: &HelpArgs) -> Result<u8, Failure> {
     let topic = args.topic.join(" ");
     if topic.is_empty() {
         return overview();

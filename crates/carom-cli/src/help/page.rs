@@ -3,12 +3,12 @@
 use crate::args::Arguments;
 use crate::failure::EXIT_CODES;
 use carom_run::StopReason;
-use carom_run::fields::{self, Field, Kind};
+use carom_run::fields::{self, Field, FieldKind};
 use clap::{Arg, CommandFactory};
 use std::fmt::Write;
 
 /// A result in JSON.
-pub struct Document {
+pub struct JsonResult {
     /// Which command's.
     pub command: &'static str,
     /// What it is.
@@ -18,16 +18,16 @@ pub struct Document {
 }
 
 /// Every result in JSON.
-pub static RESULTS: [Document; 9] = [
-    Document { command: "run", title: "A motion", fields: fields::MOTION },
-    Document { command: "derive", title: "Equations and impact laws", fields: carom_show::report::FIELDS },
-    Document { command: "check", title: "Errors and warnings", fields: crate::check::FIELDS },
-    Document { command: "sweep", title: "Summary of a sweep", fields: crate::sweep::FIELDS },
-    Document { command: "orbit", title: "A periodic orbit", fields: crate::orbit::FIELDS },
-    Document { command: "follow", title: "A branch of periodic orbits", fields: crate::follow::FIELDS },
-    Document { command: "lyapunov", title: "Lyapunov exponents", fields: crate::lyapunov::FIELDS },
-    Document { command: "scan", title: "Summary of a scan", fields: crate::scan::FIELDS },
-    Document { command: "fit", title: "A fit", fields: crate::fit::FIELDS },
+pub static RESULTS: [JsonResult; 9] = [
+    JsonResult { command: "run", title: "A motion", fields: fields::MOTION },
+    JsonResult { command: "derive", title: "Equations and impact laws", fields: carom_show::report::FIELDS },
+    JsonResult { command: "check", title: "Errors and warnings", fields: crate::check::FIELDS },
+    JsonResult { command: "sweep", title: "Summary of a sweep", fields: crate::sweep::FIELDS },
+    JsonResult { command: "orbit", title: "A periodic orbit", fields: crate::orbit::FIELDS },
+    JsonResult { command: "follow", title: "A branch of periodic orbits", fields: crate::follow::FIELDS },
+    JsonResult { command: "lyapunov", title: "Lyapunov exponents", fields: crate::lyapunov::FIELDS },
+    JsonResult { command: "scan", title: "Summary of a scan", fields: crate::scan::FIELDS },
+    JsonResult { command: "fit", title: "A fit", fields: crate::fit::FIELDS },
 ];
 
 /// “Results in JSON”.
@@ -36,7 +36,7 @@ pub fn json() -> String {
         "# Results in JSON\n\n\
          `--json` prints one object on standard output; names and their order do not change within a version. Numbers are the shortest \
          that read back to the same double, and `null` where they are not finite. `carom schema run` prints a JSON Schema, likewise \
-         `derive`, `check`, `sweep`, `orbit` and `lyapunov`; the one of a motion is [here](../result.schema.json).\n",
+         `derive`, `check`, `sweep`, `orbit`, `follow`, `scan`, `lyapunov` and `fit`; the one of a motion is [here](../result.schema.json).\n",
     );
     for document in &RESULTS {
         _ = write!(out, "\n## {}: `carom {} --json`\n\n", document.title, document.command);
@@ -50,7 +50,7 @@ fn rows<'f>(fields: impl Iterator<Item = &'f Field>) -> String {
     for field in fields {
         let holds = match field.kind {
             // The list is long, and has a table of its own.
-            Kind::Word(words) if words.len() > 7 => {
+            FieldKind::Word(words) if words.len() > 7 => {
                 "a [reason to stop](commands.md#reasons-to-stop)".to_owned()
             }
             kind => kind.form(),

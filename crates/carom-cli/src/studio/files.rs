@@ -2,7 +2,7 @@
 
 /// A file of the studio.
 #[derive(Debug)]
-pub struct File {
+pub struct StudioFile {
     /// Its path below the page.
     pub name: &'static str,
     /// Its bytes, gzip.
@@ -11,7 +11,7 @@ pub struct File {
 
 include!(concat!(env!("OUT_DIR"), "/studio.rs"));
 
-impl File {
+impl StudioFile {
     /// Its bytes as they are.
     pub fn plain(&self) -> Vec<u8> {
         let mut out = Vec::new();

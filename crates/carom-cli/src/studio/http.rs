@@ -6,7 +6,7 @@
 //!
 //! Promise: whatever arrives, however slowly, ends within a few seconds and a few kilobytes with an answer or a closed connection.
 
-use super::files::File;
+use super::files::StudioFile;
 use serde_json::Value;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A request.
 #[derive(Debug)]
-pub struct Request {
+pub struct HttpRequest {
     pub method: String,
     /// Without what follows `?`; not decoded: names of files need no escapes.
     pub path: String,
@@ -29,7 +29,7 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
-impl Request {
+impl HttpRequest {
     /// The values of a header, by its name in small letters.
     pub fn headers(&self, name: &str) -> Vec<&str> {
         self.headers.iter().filter(|(n, _)| n == name).map(|(_, value)| value.as_str()).collect()
@@ -67,9 +67,9 @@ impl Response {
     }
 
     /// A file of the studio. The page itself learns by whom it is served: then it offers to write, and keeps no copy of itself.
-    pub fn file(file: &File, request: &Request) -> Response {
+    pub fn file(file: &StudioFile, request: &HttpRequest) -> Response {
         let packs = request.header("accept-encoding").is_some_and(|list| list.contains("gzip"));
-        let mut response = if file.name == "index.html" {
+        if file.name == "index.html" {
             let page = String::from_utf8_lossy(&file.plain()).into_owned();
             let page = page.replacen("<head>", "<head>\n    <meta name=\"carom-served\" content=\"1\" />", 1);
             Response::new(200, file.mime(), page.into_bytes())
@@ -77,14 +77,17 @@ impl Response {
             Response { encoded: true, ..Response::new(200, file.mime(), file.gzip.to_vec()) }
         } else {
             Response::new(200, file.mime(), file.plain())
-        };
-        response.bodyless = request.method == "HEAD";
-        response
+        }
+    }
+
+    /// The answer to HEAD: the same, its body only counted.
+    pub fn without_body(self) -> Response {
+        Response { bodyless: true, ..self }
     }
 }
 
 /// Reads a request. `Err(None)`: there is nobody to answer.
-pub fn read(mut stream: &TcpStream) -> Result<Request, Option<Response>> {
+pub fn read(mut stream: &TcpStream) -> Result<HttpRequest, Option<Response>> {
     let begin = Instant::now();
     // A listener that does not block makes streams that do not on some systems.
     stream.set_nonblocking(false).map_err(|_| None)?;
@@ -142,7 +145,7 @@ pub fn read(mut stream: &TcpStream) -> Result<Request, Option<Response>> {
     Ok(request)
 }
 
-fn parse(head: &str) -> Option<Request> {
+fn parse(head: &str) -> Option<HttpRequest> {
     let mut lines = head.split("\r\n");
     let mut words = lines.next()?.split(' ');
     let (method, target, version) = (words.next()?, words.next()?, words.next()?);
@@ -160,7 +163,7 @@ fn parse(head: &str) -> Option<Request> {
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
     let path = target.split(['?', '#']).next()?.to_owned();
-    Some(Request { method: method.to_owned(), path, headers, body: Vec::new() })
+    Some(HttpRequest { method: method.to_owned(), path, headers, body: Vec::new() })
 }
 
 /// Sends an answer and closes.

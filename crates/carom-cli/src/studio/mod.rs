@@ -4,17 +4,19 @@
 //! those files, the model that was named with the tables beside it, and the model's file to be written when the page asks for it.
 //!
 //! Promise: only this machine is listened to (127.0.0.1); only who was given the address with its random token is answered, and
-//! no other site's script (`http.rs`); no path of a request ever reaches the file system.
+//! no other site's script (`http.rs`); no path of a request ever reaches the file system; no other user of this machine sees the
+//! token (`browser.rs`).
 
+mod browser;
 mod files;
 mod http;
 mod model;
 
-use crate::args::Studio;
+use crate::args::StudioArgs;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::terminal;
-use http::{Request, Response};
+use http::{HttpRequest, Response};
 use model::Served;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -33,7 +35,7 @@ const LOOK: Duration = Duration::from_millis(40);
 ///
 /// # Errors
 /// If there is no studio in this program, no such model, or the port is taken.
-pub fn studio(args: &Studio) -> Result<u8, Failure> {
+pub fn studio(args: &StudioArgs) -> Result<u8, Failure> {
     if files::FILES.is_empty() {
         return Err(Failure::wrong(
             "this carom was built without the studio\n  hint: `bash studio/build` in the sources builds it; then build carom again. Released programs have it",
@@ -53,23 +55,18 @@ pub fn studio(args: &Studio) -> Result<u8, Failure> {
     let address = format!("http://127.0.0.1:{port}/{}/", site.token);
     crate::write::stdout(&format!("{address}\n"))?;
     terminal::say("  the studio is at this address, for this machine alone; Ctrl-C ends it");
-    if !args.no_open {
-        open(&address);
-    }
+    let _door = if args.no_open { None } else { browser::open(&address) };
     interrupt::listen();
     let open = Arc::new(AtomicUsize::new(0));
     while !interrupt::interrupted() {
         match listener.accept() {
             Ok((stream, _)) if open.load(Ordering::Relaxed) < MOST_CONNECTIONS => {
-                let (site, count) = (Arc::clone(&site), Arc::clone(&open));
-                count.fetch_add(1, Ordering::Relaxed);
-                let spawned = std::thread::Builder::new().spawn(move || {
+                let (site, slot) = (Arc::clone(&site), ConnectionSlot::take(&open));
+                // A thread that cannot be started drops its slot, too.
+                _ = std::thread::Builder::new().spawn(move || {
+                    let _slot = slot;
                     converse(&site, &stream);
-                    count.fetch_sub(1, Ordering::Relaxed);
                 });
-                if spawned.is_err() {
-                    open.fetch_sub(1, Ordering::Relaxed);
-                }
             }
             // Too many at once: closed at once.
             Ok(_) => {}
@@ -78,6 +75,22 @@ pub fn studio(args: &Studio) -> Result<u8, Failure> {
         }
     }
     Ok(0)
+}
+
+/// A connection that is counted, until it ends, however it does.
+struct ConnectionSlot(Arc<AtomicUsize>);
+
+impl ConnectionSlot {
+    fn take(open: &Arc<AtomicUsize>) -> ConnectionSlot {
+        open.fetch_add(1, Ordering::Relaxed);
+        ConnectionSlot(Arc::clone(open))
+    }
+}
+
+impl Drop for ConnectionSlot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// What is served, to whom.
@@ -90,6 +103,7 @@ struct Site {
 /// One request, one answer.
 fn converse(site: &Site, stream: &TcpStream) {
     let response = match http::read(stream) {
+        Ok(request) if request.method == "HEAD" => site.answer(&request).without_body(),
         Ok(request) => site.answer(&request),
         Err(Some(refusal)) => refusal,
         // Nothing was asked, or nobody listens any more.
@@ -99,7 +113,7 @@ fn converse(site: &Site, stream: &TcpStream) {
 }
 
 impl Site {
-    fn answer(&self, request: &Request) -> Response {
+    fn answer(&self, request: &HttpRequest) -> Response {
         if !self.is_ours(request) {
             return Response::text(403, "this address answers only its own page");
         }
@@ -130,7 +144,7 @@ impl Site {
 
     /// Comes a request from our own page, or from someone typing the address? A page elsewhere that found the port is told by
     /// its `Origin`, and one that made its own name mean 127.0.0.1 by its `Host`.
-    fn is_ours(&self, request: &Request) -> bool {
+    fn is_ours(&self, request: &HttpRequest) -> bool {
         let names = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
         let host = request.headers("host");
         let named = host.len() == 1 && names.iter().any(|name| name == host[0]);
@@ -138,8 +152,13 @@ impl Site {
         let own = |origin: &&str| {
             origin.strip_prefix("http://").is_some_and(|o| names.iter().any(|name| name == o))
         };
-        let site = request.header("sec-fetch-site").unwrap_or("none");
-        named && origins.iter().all(own) && matches!(site, "same-origin" | "none")
+        let said = |name: &str| request.header(name).unwrap_or("none");
+        // The address may be opened from anywhere, as by a link that the user follows: who has the token was given it.
+        let opened = request.method == "GET"
+            && request.path.ends_with('/')
+            && (said("sec-fetch-mode"), said("sec-fetch-dest")) == ("navigate", "document");
+        let site = said("sec-fetch-site");
+        named && origins.iter().all(own) && (opened || matches!(site, "same-origin" | "none"))
     }
 }
 
@@ -156,29 +175,4 @@ fn token() -> String {
         hasher.finish()
     };
     format!("{:016x}{:016x}", word(1), word(2))
-}
-
-/// Opens the address in the browser of whoever sits here. Without one, the address is on the terminal.
-fn open(address: &str) {
-    if !terminal::watched() {
-        return;
-    }
-    let program = if cfg!(target_os = "macos") {
-        "open"
-    } else if cfg!(windows) {
-        "explorer"
-    } else {
-        "xdg-open"
-    };
-    let quiet = std::process::Stdio::null;
-    let started = std::process::Command::new(program)
-        .arg(address)
-        .stdin(quiet())
-        .stdout(quiet())
-        .stderr(quiet())
-        .spawn();
-    if let Ok(mut child) = started {
-        // It ends by itself; somebody must hear of it.
-        _ = std::thread::Builder::new().spawn(move || child.wait());
-    }
 }

@@ -1,6 +1,6 @@
 //! A shift of a thread: trajectories from the feed through a batch, their rows back to it.
 
-use super::pages::{Packed, Pages};
+use super::pages::{PackedPages, Pages};
 use super::record::Record;
 use super::schedule::Feed;
 use super::{Tally, Worker, journal};
@@ -19,13 +19,13 @@ pub struct Extra {
 }
 
 /// Where rows go.
-pub type Rows<'f> = Feed<'f, Extra>;
+pub type RowFeed<'f> = Feed<'f, Extra>;
 
 /// Simulates what the feed gives. Interrupted, it leaves what is under way.
-pub fn shift<'p>(worker: &Worker<'p>, batch: &mut Batch<'p>, feed: &mut Rows<'_>) {
+pub fn shift<'p>(worker: &Worker<'p>, batch: &mut Batch<'p>, feed: &mut RowFeed<'_>) {
     let columns = Columns::of(&worker.prepared.program);
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        batch.run(&mut Shift::new(worker, &columns, Source::Feed, feed));
+        batch.run(&mut Shift::new(worker, &columns, IndexSource::Feed, feed));
     }));
     if outcome.is_ok() {
         return;
@@ -34,27 +34,27 @@ pub fn shift<'p>(worker: &Worker<'p>, batch: &mut Batch<'p>, feed: &mut Rows<'_>
     for index in feed.under_way() {
         let batch = || Batch::new(&worker.prepared.program, worker.choice.impacts);
         let alone = catch_unwind(AssertUnwindSafe(|| {
-            batch().run(&mut Shift::new(worker, &columns, Source::One(Some(index)), feed));
+            batch().run(&mut Shift::new(worker, &columns, IndexSource::One(Some(index)), feed));
         }));
         if alone.is_err() {
             let record = Record::invalid("carom failed here: please report it".to_owned());
-            deliver(feed, worker.first, index, &record, Packed::default());
+            deliver(feed, worker.first, index, &record, PackedPages::default());
         }
     }
     *batch = Batch::new(&worker.prepared.program, worker.choice.impacts);
 }
 
 /// Delivers a record after the pages that belong to it.
-fn deliver(feed: &mut Rows<'_>, first: u64, index: u64, record: &Record, pages: Packed) {
+fn deliver(feed: &mut RowFeed<'_>, first: u64, index: u64, record: &Record, pages: PackedPages) {
     let mut counted = Tally::default();
     counted.add(record);
-    let Packed { file, mut bytes, count } = pages;
+    let PackedPages { file, mut bytes, count } = pages;
     // A journal counts from its own beginning.
     journal::pack(record, index - first, count, &mut bytes);
     feed.deliver(index, bytes, Extra { counted, pages: file });
 }
 
-enum Source {
+enum IndexSource {
     Feed,
     One(Option<u64>),
 }
@@ -62,18 +62,18 @@ enum Source {
 struct Shift<'a, 'p, 'f> {
     worker: &'a Worker<'p>,
     columns: &'a Columns,
-    source: Source,
+    source: IndexSource,
     inputs: Vec<f64>,
     pages: Pages,
-    feed: &'a mut Rows<'f>,
+    feed: &'a mut RowFeed<'f>,
 }
 
 impl<'a, 'p, 'f> Shift<'a, 'p, 'f> {
     fn new(
         worker: &'a Worker<'p>,
         columns: &'a Columns,
-        source: Source,
-        feed: &'a mut Rows<'f>,
+        source: IndexSource,
+        feed: &'a mut RowFeed<'f>,
     ) -> Shift<'a, 'p, 'f> {
         Shift { worker, columns, source, inputs: Vec::new(), pages: Pages::default(), feed }
     }
@@ -83,14 +83,14 @@ impl JobSource for Shift<'_, '_, '_> {
     fn next(&mut self) -> Option<(u64, Options)> {
         while (self.worker.go_on)() {
             let index = match &mut self.source {
-                Source::Feed => self.feed.fetch()?,
-                Source::One(index) => index.take()?,
+                IndexSource::Feed => self.feed.fetch()?,
+                IndexSource::One(index) => index.take()?,
             };
             match self.worker.options(index, &mut self.inputs) {
                 Ok(options) => return Some((index, options)),
                 Err(error) => {
                     let record = Record::invalid(error);
-                    deliver(self.feed, self.worker.first, index, &record, Packed::default());
+                    deliver(self.feed, self.worker.first, index, &record, PackedPages::default());
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! What a row holds besides its inputs and its final state: outputs and events, all or some of them.
 
-use super::record::{Fired, Happening, Record};
+use super::record::{Fired, Occurrence, Record};
 use crate::failure::Failure;
 use crate::load::suggestion;
 use carom_mech::Model;
@@ -10,7 +10,7 @@ use carom_show::table::momentum_column;
 /// The outputs and events of a sweep's rows.
 pub struct Choice {
     /// Names of the columns and where their values come from.
-    pub outputs: Vec<(String, Source)>,
+    pub outputs: Vec<(String, FinalValue)>,
     /// Indices of the events.
     pub events: Vec<usize>,
     /// Keep every impact?
@@ -21,7 +21,7 @@ pub struct Choice {
 
 /// Where the final value of an output comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
+pub enum FinalValue {
     Output(usize),
     Momentum(usize),
     Hamiltonian,
@@ -105,7 +105,7 @@ impl Choice {
             for event in outcome.events.iter().filter(|e| self.events.contains(&e.event)) {
                 let state = event.position.iter().chain(&event.velocity).copied().collect();
                 let what = event.event as u32;
-                record.happened.push(Happening { time: event.time, what, impulse: f64::NAN, state });
+                record.occurrences.push(Occurrence { time: event.time, what, impulse: f64::NAN, state });
             }
         }
         record
@@ -118,19 +118,21 @@ pub fn kind(warning: &str) -> &str {
 }
 
 /// Everything a column can be made of, by its name in the table of a run; the outputs first.
-fn sources(model: &Model) -> Vec<(String, Source)> {
-    let mut all: Vec<(String, Source)> = Vec::new();
-    all.extend(model.outputs.iter().enumerate().map(|(i, o)| (o.name.clone(), Source::Output(i))));
+fn sources(model: &Model) -> Vec<(String, FinalValue)> {
+    let mut all: Vec<(String, FinalValue)> = Vec::new();
+    all.extend(model.outputs.iter().enumerate().map(|(i, o)| (o.name.clone(), FinalValue::Output(i))));
     let coordinates = model.coordinates.iter().enumerate();
-    all.extend(coordinates.map(|(i, c)| (momentum_column(c), Source::Momentum(i))));
-    all.push(("hamiltonian".to_owned(), Source::Hamiltonian));
-    all.push(("energy".to_owned(), Source::Energy));
-    all.extend(model.rows.iter().enumerate().map(|(i, r)| (format!("mu.{}", r.name), Source::Multiplier(i))));
+    all.extend(coordinates.map(|(i, c)| (momentum_column(c), FinalValue::Momentum(i))));
+    all.push(("hamiltonian".to_owned(), FinalValue::Hamiltonian));
+    all.push(("energy".to_owned(), FinalValue::Energy));
+    all.extend(
+        model.rows.iter().enumerate().map(|(i, r)| (format!("mu.{}", r.name), FinalValue::Multiplier(i))),
+    );
     let walls = || model.walls.iter().enumerate();
-    all.extend(walls().map(|(i, w)| (format!("f.{}", w.name), Source::ContactForce(i))));
+    all.extend(walls().map(|(i, w)| (format!("f.{}", w.name), FinalValue::ContactForce(i))));
     let driven = model.coordinates.iter().filter(|c| c.driven.is_some()).enumerate();
-    all.extend(driven.map(|(i, c)| (format!("drive.{}", c.name), Source::DrivingForce(i))));
-    all.extend(walls().map(|(i, w)| (format!("gap.{}", w.name), Source::Gap(i))));
+    all.extend(driven.map(|(i, c)| (format!("drive.{}", c.name), FinalValue::DrivingForce(i))));
+    all.extend(walls().map(|(i, w)| (format!("gap.{}", w.name), FinalValue::Gap(i))));
     all
 }
 
@@ -140,18 +142,18 @@ fn always(model: &Model, name: &str) -> bool {
     state || ["stop", "time", "impacts", "hamiltonian_drift", "error"].contains(&name)
 }
 
-impl Source {
+impl FinalValue {
     /// Where it is among the values of an outcome.
     fn place(self, columns: &Columns) -> usize {
         match self {
-            Source::Output(i) => columns.output.start + i,
-            Source::Momentum(i) => columns.momentum.start + i,
-            Source::Hamiltonian => columns.hamiltonian,
-            Source::Energy => columns.energy,
-            Source::Multiplier(i) => columns.multiplier.start + i,
-            Source::ContactForce(i) => columns.contact_force.start + i,
-            Source::DrivingForce(i) => columns.driving_force.start + i,
-            Source::Gap(i) => columns.gap.start + i,
+            FinalValue::Output(i) => columns.output.start + i,
+            FinalValue::Momentum(i) => columns.momentum.start + i,
+            FinalValue::Hamiltonian => columns.hamiltonian,
+            FinalValue::Energy => columns.energy,
+            FinalValue::Multiplier(i) => columns.multiplier.start + i,
+            FinalValue::ContactForce(i) => columns.contact_force.start + i,
+            FinalValue::DrivingForce(i) => columns.driving_force.start + i,
+            FinalValue::Gap(i) => columns.gap.start + i,
         }
     }
 }

@@ -8,16 +8,18 @@ use super::choice::Choice;
 use super::journal::{Checksum, HEAD_OF_BLOCK};
 use super::plan::Plan;
 use super::record::Record;
-use super::table::{Layout, What};
-use super::vary::{self, Variation};
+use super::table::{ResultNames, What};
+use super::vary::{self, VariedNames};
 use super::{Tally, Worker, schedule, threads};
 use crate::failure::Failure;
+use crate::host::HostRefusal;
 use crate::load::Loaded;
 use crate::simulate::Prepared;
 use carom_mech::{Diagnostic, Draft, Model};
 use carom_run::{Level, Options, Program};
 use carom_show::table::Table;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -39,7 +41,7 @@ pub enum Inputs {
 }
 
 /// A question in data, as a host such as Python asks it.
-pub struct Question {
+pub struct SweepQuestion {
     /// The model file.
     pub text: String,
     /// What to call it in messages.
@@ -62,37 +64,11 @@ pub struct Question {
     pub inputs: Inputs,
 }
 
-/// Why there is no answer.
-#[derive(Debug)]
-pub enum Refusal {
-    /// The model or the question is wrong.
-    Wrong(Vec<Diagnostic>),
-    /// A file could not be read or written.
-    File(String),
-}
-
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Refusal {
-        match failure {
-            Failure::File(message) => Refusal::File(message),
-            // Sentence and way out, as the command line writes them.
-            other => {
-                let text = other.to_string();
-                let (message, hint) = match text.split_once("\n  hint: ") {
-                    Some((message, hint)) => (message, Some(hint.to_owned())),
-                    None => (text.as_str(), None),
-                };
-                Refusal::Wrong(vec![Diagnostic { hint, ..Diagnostic::error(message) }])
-            }
-        }
-    }
-}
-
 /// A sweep, ready to be simulated.
-pub struct Ensemble {
+pub struct Sweep {
     pub(super) plan: Plan,
     pub(super) prepared: Prepared,
-    pub(super) variation: Variation,
+    pub(super) variation: VariedNames,
     pub(super) options: Options,
     pub(super) choice: Choice,
     /// The options that say which trajectories there are, for the provenance of the tables.
@@ -102,21 +78,23 @@ pub struct Ensemble {
     pub(super) key: u64,
 }
 
-impl Ensemble {
+impl Sweep {
     /// Checks and compiles a question.
     ///
     /// # Errors
     /// When the model is wrong, or something is varied that it does not have.
-    pub fn new(question: Question) -> Result<Ensemble, Refusal> {
-        let Question { text, file, tables, set, start, run, project, columns, events, inputs } = question;
-        let (plan, chosen) = plan(inputs)?;
+    pub fn new(question: SweepQuestion) -> Result<Sweep, HostRefusal> {
+        let SweepQuestion { text, file, tables, set, start, run, project, columns, events, inputs } =
+            question;
+        let (plan, mut chosen) = plan(inputs)?;
+        chosen.extend(said(columns.as_deref(), events.as_deref()));
         let (mut draft, mut problems) = Draft::parse(&text, &file);
         draft.tables = tables;
         for (name, value) in &set {
-            problems.extend(draft.set_parameter(&format!("{name}={value:?}")));
+            problems.extend(draft.set_parameter(&format!("{name}={}", typed(*value))));
         }
         for (name, value) in &start {
-            problems.extend(draft.set_start(&format!("{name}={value:?}")));
+            problems.extend(draft.set_start(&format!("{name}={}", typed(*value))));
         }
         for (key, value) in &run {
             problems.extend(draft.set_run(key, value));
@@ -134,19 +112,18 @@ impl Ensemble {
             },
             _ => loaded.outcome(),
         };
-        let Some(model) = model else { return Err(Refusal::Wrong(problems)) };
-        let asked = format!("{run:?} {project} {columns:?} {events:?}");
-        let variation = Variation::new(&model, draft, &plan)?;
+        let Some(model) = model else { return Err(HostRefusal::Wrong(problems)) };
+        let variation = VariedNames::new(&model, draft, &plan)?;
         let choice = Choice::new(&model, columns.as_deref(), events.as_deref())?;
-        let key = fingerprint(&asked, &texts, &model, &plan, level);
+        let key = fingerprint(&chosen, &texts, &model, &plan, level);
         let options = Options::of(&model);
-        let mechanics = carom_mech::derive_equations(model).map_err(Refusal::Wrong)?;
+        let mechanics = carom_mech::derive_equations(model).map_err(HostRefusal::Wrong)?;
         let compiled = Program::compile(&mechanics);
         let mut program =
-            compiled.map_err(|error| Refusal::Wrong(vec![Diagnostic::error(error.to_string())]))?;
+            compiled.map_err(|error| HostRefusal::Wrong(vec![Diagnostic::error(error.to_string())]))?;
         program.set_level(level);
         let prepared = Prepared { mechanics, program, derive_seconds: 0.0, compile_seconds: 0.0 };
-        Ok(Ensemble { plan, prepared, variation, options, choice, chosen, level, key })
+        Ok(Sweep { plan, prepared, variation, options, choice, chosen, level, key })
     }
 
     /// How many trajectories there are.
@@ -159,8 +136,8 @@ impl Ensemble {
         format!("{:016x}", self.key)
     }
 
-    pub(super) fn layout(&self, rows: u64) -> Layout<'_> {
-        Layout {
+    pub(super) fn layout(&self, rows: u64) -> ResultNames<'_> {
+        ResultNames {
             plan: &self.plan,
             model: &self.prepared.mechanics.model,
             choice: &self.choice,
@@ -196,11 +173,31 @@ impl Ensemble {
         asked: Option<u32>,
         go_on: &(dyn Fn() -> bool + Sync),
         received: &mut dyn FnMut(u64),
-    ) -> Result<Table, Refusal> {
+    ) -> Result<Table, HostRefusal> {
         Ok(self.counted(range, asked, go_on, received)?.0)
     }
 
+    /// The values that are varied, in one row.
+    pub fn inputs(&self, index: u64) -> Vec<(String, f64)> {
+        let mut row = Vec::new();
+        self.plan.row(index, &mut row);
+        self.plan.names.iter().cloned().zip(row).collect()
+    }
+
+    /// The same with what there is to say of the rows. A mistake in carom is an answer too: other rows may be right.
     pub(super) fn counted(
+        &self,
+        range: Range<u64>,
+        asked: Option<u32>,
+        go_on: &(dyn Fn() -> bool + Sync),
+        received: &mut dyn FnMut(u64),
+    ) -> Result<(Table, Tally), HostRefusal> {
+        // What a panic leaves half done is dropped with the rows.
+        let simulated = AssertUnwindSafe(|| self.simulated(range, asked, go_on, received));
+        catch_unwind(simulated).map_or(Err(HostRefusal::Broken), |rows| rows.map_err(HostRefusal::from))
+    }
+
+    fn simulated(
         &self,
         range: Range<u64>,
         asked: Option<u32>,
@@ -232,7 +229,23 @@ impl Ensemble {
     }
 }
 
-/// The plan of some inputs, and how the provenance of a table names them.
+/// Lists of at most so many values are named as they would be typed, longer ones by their hash.
+const NAMED: usize = 16;
+
+/// A number as a person types it: the shortest digits that read back to the same double, `2` and not `2.0`.
+fn typed(value: f64) -> String {
+    let digits = format!("{value:?}");
+    digits.strip_suffix(".0").unwrap_or(&digits).to_owned()
+}
+
+/// The options that say what rows hold, as typed.
+pub(super) fn said(columns: Option<&str>, events: Option<&str>) -> Vec<String> {
+    let columns = columns.map(|names| format!("--columns {names}"));
+    columns.into_iter().chain(events.map(|names| format!("--events {names}"))).collect()
+}
+
+/// The plan of some inputs, and how the provenance of a table names them: as the command line would, so that a folder can be begun
+/// by one and finished by the other.
 fn plan(inputs: Inputs) -> Result<(Plan, Vec<String>), Failure> {
     let hash = |lists: &[(String, Vec<f64>)]| {
         let bytes: Vec<u8> = lists
@@ -247,6 +260,11 @@ fn plan(inputs: Inputs) -> Result<(Plan, Vec<String>), Failure> {
         lists.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>().join(", ")
     };
     Ok(match inputs {
+        Inputs::Product(lists) if lists.iter().all(|(_, list)| list.len() <= NAMED) => {
+            let values = |list: &[f64]| list.iter().map(|x| typed(*x)).collect::<Vec<_>>().join(",");
+            let said = lists.iter().map(|(name, list)| format!("--vary {name}={}", values(list))).collect();
+            (Plan::product(lists)?, said)
+        }
         Inputs::Product(lists) => {
             let said = format!("product of arrays {} (sha256 {})", named(&lists), hash(&lists));
             (Plan::product(lists)?, vec![said])
@@ -256,25 +274,36 @@ fn plan(inputs: Inputs) -> Result<(Plan, Vec<String>), Failure> {
             (Plan::rows(lists)?, vec![said])
         }
         Inputs::Random { ranges, count, seed } => {
-            let mut said: Vec<String> =
-                ranges.iter().map(|(name, from, to)| format!("--random {name}={from:?}..{to:?}")).collect();
+            let range = |(name, from, to): &(String, f64, f64)| {
+                format!("--random {name}={}..{}", typed(*from), typed(*to))
+            };
+            let mut said: Vec<String> = ranges.iter().map(range).collect();
             said.push(format!("--count {count} --seed {seed}"));
             (Plan::uniform(ranges, count, seed)?, said)
         }
     })
 }
 
-/// A number that changes when the question does: model, tables it reads, options, inputs, program version.
-pub(super) fn fingerprint(asked: &str, texts: &[String], model: &Model, plan: &Plan, level: Level) -> u64 {
+/// A number that changes when the question does, and with it the bytes of the answer: model, tables it reads, options as their
+/// provenance says them (`texts` those of the model and its run, `chosen` those of the rows), inputs, program version.
+pub(super) fn fingerprint(
+    chosen: &[String],
+    texts: &[String],
+    model: &Model,
+    plan: &Plan,
+    level: Level,
+) -> u64 {
     let mut sum = Checksum::default();
     sum.add(env!("CARGO_PKG_VERSION").as_bytes());
     // Rows of one table are of one class of bits.
     sum.add(level.arithmetic().name().as_bytes());
-    texts.iter().for_each(|text| sum.add(text.as_bytes()));
+    for text in texts.iter().chain(chosen) {
+        sum.add(&(text.len() as u64).to_le_bytes());
+        sum.add(text.as_bytes());
+    }
     for input in &model.inputs {
         input.times.iter().chain(&input.values).for_each(|x| sum.add(&x.to_le_bytes()));
     }
-    sum.add(asked.as_bytes());
     plan.sign(&mut sum);
     sum.0
 }
@@ -284,10 +313,11 @@ pub(super) fn fingerprint(asked: &str, texts: &[String], model: &Model, plan: &P
 /// # Errors
 /// A sentence, when one of them cannot be read or has other columns than the first.
 #[cfg(feature = "tables")]
-pub fn joined(pieces: &[Vec<u8>]) -> Result<Table, String> {
+pub fn joined(pieces: &[impl AsRef<[u8]>]) -> Result<Table, String> {
     let mut whole = Table::default();
     for piece in pieces {
-        let table = carom_show::table::read_own_parquet(piece).map_err(|misread| misread.to_string())?;
+        let table =
+            carom_show::table::read_own_parquet(piece.as_ref()).map_err(|misread| misread.to_string())?;
         whole.append(table)?;
     }
     Ok(whole)

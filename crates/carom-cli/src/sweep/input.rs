@@ -4,13 +4,13 @@
 
 use super::plan::number;
 use crate::failure::Failure;
-use carom_show::table::{Column, Table, Values, read_npz};
+use carom_show::table::{Column, ColumnValues, Table, read_npz};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 /// Names of the columns, and the values of each.
-pub struct Columns {
+pub struct InputColumns {
     pub names: Vec<String>,
     pub values: Vec<Vec<f64>>,
 }
@@ -19,7 +19,7 @@ pub struct Columns {
 ///
 /// # Errors
 /// If the file cannot be read, or holds something else than named columns of numbers.
-pub fn read(file: &str) -> Result<Columns, Failure> {
+pub fn read(file: &str) -> Result<InputColumns, Failure> {
     let extension = Path::new(file).extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
     let columns = match extension.as_str() {
         #[cfg(feature = "tables")]
@@ -63,11 +63,11 @@ fn bytes(file: &str) -> Result<Vec<u8>, Failure> {
 }
 
 /// The columns of a binary table.
-fn numbers(table: Result<Table, carom_show::table::Misread>, file: &str) -> Result<Columns, Failure> {
+fn numbers(table: Result<Table, carom_show::table::Misread>, file: &str) -> Result<InputColumns, Failure> {
     let table = table.map_err(|misread| Failure::File(format!("cannot read {file}: {misread}")))?;
-    let mut columns = Columns { names: Vec::new(), values: Vec::new() };
+    let mut columns = InputColumns { names: Vec::new(), values: Vec::new() };
     for Column { name, values } in table.columns {
-        let Values::Numbers(values) = values else { continue };
+        let ColumnValues::Numbers(values) = values else { continue };
         if let Some(row) = values.iter().position(|x| !x.is_finite()) {
             let what = if values[row].is_nan() { "missing or not a number" } else { "infinite" };
             return Err(Failure::wrong(format!(
@@ -85,8 +85,8 @@ fn numbers(table: Result<Table, carom_show::table::Misread>, file: &str) -> Resu
 ///
 /// # Errors
 /// If a row has another length than the header, or something in it is not a finite number.
-pub fn csv(mut reader: impl BufRead, file: &str) -> Result<Columns, Failure> {
-    let mut columns = Columns { names: Vec::new(), values: Vec::new() };
+pub fn csv(mut reader: impl BufRead, file: &str) -> Result<InputColumns, Failure> {
+    let mut columns = InputColumns { names: Vec::new(), values: Vec::new() };
     let mut line = Vec::new();
     for at in 1.. {
         line.clear();
@@ -173,7 +173,7 @@ fn plain(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Columns, Failure> {
+    fn read(text: &str) -> Result<InputColumns, Failure> {
         csv(text.as_bytes(), "s.csv")
     }
 

@@ -9,7 +9,7 @@
 //!
 //! Pages are the parts 0, 1, … of their trajectory, its record is the last.
 
-use super::record::{Entry, Page, Record};
+use super::record::{ImpactPage, JournalEntry, Record};
 use crate::failure::Failure;
 use crate::limits;
 use std::fs::{self, File};
@@ -38,7 +38,7 @@ pub fn pack(record: &Record, trajectory: u64, part: u32, out: &mut Vec<u8>) {
 }
 
 /// The same for a page, which is empty afterwards.
-pub fn pack_page(page: &mut Page, trajectory: u64, part: u32, out: &mut Vec<u8>) {
+pub fn pack_page(page: &mut ImpactPage, trajectory: u64, part: u32, out: &mut Vec<u8>) {
     out.reserve(HEAD_OF_BLOCK + 8 + page.len());
     sealed(out, trajectory, part, |out| page.encode(out));
 }
@@ -131,14 +131,14 @@ impl Journal {
             )));
         }
         let good = if resume && begun {
-            let mut records = Reader::open(path)?;
+            let mut records = JournalReader::open(path)?;
             if records.fingerprint != fingerprint {
                 return Err(Failure::wrong(format!(
                     "{name} belongs to a sweep with another model or other options\n  hint: repeat the old options, or leave out --resume to start again"
                 )));
             }
             while let Some(entry) = records.next()? {
-                if let Entry::Record(record) = entry {
+                if let JournalEntry::Record(record) = entry {
                     known(&record);
                 }
             }
@@ -175,12 +175,8 @@ impl Journal {
 
     fn full(&self, error: &io::Error) -> Failure {
         let name = self.path.display().to_string();
-        match Failure::write(&name, error) {
-            Failure::File(message) => Failure::File(format!(
-                "{message}\n  hint: make room; the same command with --resume goes on where it stopped"
-            )),
-            other => other,
-        }
+        Failure::write(&name, error)
+            .with_hint("make room; the same command with --resume goes on where it stopped")
     }
 
     /// Removes the journal: its results are in their file.
@@ -190,7 +186,7 @@ impl Journal {
 }
 
 /// Reads a journal from its beginning.
-pub struct Reader {
+pub struct JournalReader {
     name: String,
     file: BufReader<File>,
     fingerprint: u64,
@@ -203,12 +199,12 @@ pub struct Reader {
     pages: u64,
 }
 
-impl Reader {
+impl JournalReader {
     /// Opens a journal.
     ///
     /// # Errors
     /// If it cannot be read or is not a journal.
-    pub fn open(path: &Path) -> Result<Reader, Failure> {
+    pub fn open(path: &Path) -> Result<JournalReader, Failure> {
         let name = path.display().to_string();
         let fail = |error| Failure::read(&name, &error);
         let mut file = BufReader::new(existing(path, false)?);
@@ -226,7 +222,7 @@ impl Reader {
         }
         let mut fingerprint = [0; 8];
         fingerprint.copy_from_slice(&head[MAGIC.len()..]);
-        Ok(Reader {
+        Ok(JournalReader {
             name,
             file,
             fingerprint: u64::from_le_bytes(fingerprint),
@@ -241,7 +237,7 @@ impl Reader {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn next(&mut self) -> Result<Option<Entry>, Failure> {
+    pub fn next(&mut self) -> Result<Option<JournalEntry>, Failure> {
         let mut head = [0; HEAD_OF_BLOCK];
         let fail = |error| Failure::read(&self.name, &error);
         if read_full(&mut self.file, &mut head).map_err(fail)? < head.len() {
@@ -259,14 +255,14 @@ impl Reader {
         if (got as u64) < length || seal(trajectory, self.next.1, &self.payload) != sum {
             return Ok(None);
         }
-        let entry = Entry::decode(&self.payload);
+        let entry = JournalEntry::decode(&self.payload);
         let read = HEAD_OF_BLOCK as u64 + length;
         match entry {
-            Some(Entry::Page(_)) => {
+            Some(JournalEntry::Page(_)) => {
                 self.next.1 += 1;
                 self.pages += read;
             }
-            Some(Entry::Record(_)) => {
+            Some(JournalEntry::Record(_)) => {
                 self.next = (trajectory + 1, 0);
                 self.good += std::mem::take(&mut self.pages) + read;
             }
@@ -364,8 +360,8 @@ mod tests {
         let path = folder.path().join("j.part");
         let mut journal = Journal::open(&path, 42, false, |_| {}).unwrap();
         let page = |n: u64, trajectory: u64, part: u32| {
-            let mut page = Page::default();
-            (0..n).flat_map(|i| example(i).happened).for_each(|happening| page.push(&happening));
+            let mut page = ImpactPage::default();
+            (0..n).flat_map(|i| example(i).occurrences).for_each(|occurrence| page.push(&occurrence));
             let mut bytes = Vec::new();
             pack_page(&mut page, trajectory, part, &mut bytes);
             bytes
@@ -387,15 +383,15 @@ mod tests {
         journal.append_file(waiting).unwrap();
         journal.append(&record(1, 1)).unwrap();
         drop(journal);
-        let mut reader = Reader::open(&path).unwrap();
+        let mut reader = JournalReader::open(&path).unwrap();
         let mut lengths = Vec::new();
         while let Some(entry) = reader.next().unwrap() {
             lengths.push(match entry {
-                Entry::Page(page) => page.len(),
-                Entry::Record(_) => 100,
+                JournalEntry::Page(page) => page.len(),
+                JournalEntry::Record(_) => 100,
             });
         }
-        // Happenings of the examples: 0, 1, 2, 3, 0, 1, 2 …
+        // Occurrences of the examples: 0, 1, 2, 3, 0, 1, 2 …
         assert_eq!(lengths, [6, 7, 100, 9, 100]);
     }
 
@@ -440,8 +436,8 @@ mod tests {
         let mut blocks: Vec<(usize, Vec<u8>)> = Vec::new();
         for i in 0..5_u64 {
             for part in 0..(i % 3) as u32 {
-                let mut page = Page::default();
-                example(3).happened.iter().for_each(|h| page.push(h));
+                let mut page = ImpactPage::default();
+                example(3).occurrences.iter().for_each(|h| page.push(h));
                 let mut bytes = Vec::new();
                 pack_page(&mut page, i, part, &mut bytes);
                 blocks.push((i as usize, bytes));

@@ -6,7 +6,6 @@
 mod batch;
 mod choice;
 pub mod ensemble;
-mod incremental;
 mod input;
 mod journal;
 mod pages;
@@ -18,23 +17,24 @@ pub mod store;
 mod table;
 pub mod vary;
 
-use crate::args::Sweep;
+use crate::args::SweepArgs;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::limits;
 use crate::load::{self, load};
+use crate::output_format::OutputFormat;
 use crate::simulate::{Prepared, prepare};
 use crate::summary::{count, duration};
 use crate::terminal;
 use crate::write;
-use batch::Rows;
+use batch::RowFeed;
 use carom_mech::Diagnostic;
-use carom_run::fields::{Field, Kind};
+use carom_run::fields::{ARITHMETICS, Field, FieldKind};
 use carom_run::{Batch, Options};
 use carom_show::provenance::Stamp;
 use choice::Choice;
 use cpu_time::ProcessTime;
-use ensemble::Ensemble;
+use ensemble::Sweep;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use journal::Journal;
 use plan::Plan;
@@ -45,8 +45,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use table::{TableFormat, What};
-use vary::Variation;
+use table::What;
+use vary::VariedNames;
 
 /// Random sweeps without `--count`.
 const DEFAULT_COUNT: u64 = 100;
@@ -54,26 +54,32 @@ const DEFAULT_COUNT: u64 = 100;
 /// The fields of `carom sweep --json`.
 #[rustfmt::skip]
 pub static FIELDS: &[Field] = &[
-    Field::new("trajectories", Kind::Count, "how many there are in the table"),
-    Field::new("stops", Kind::CountByName("reason to stop, or \"invalid\""), "how many ended how"),
-    Field::new("threads", Kind::Count, "threads that simulated"),
-    Field::new("seconds", Kind::Number, "time for the simulations"),
-    Field::new("cpu_seconds", Kind::Number, "the same, summed over threads"),
-    Field::new("provenance", Kind::Object, "what must be in hand to compute it again"),
-    Field::new("provenance.carom", Kind::Text, "version of carom"),
-    Field::new("provenance.model_sha256", Kind::Text, "SHA-256 of the model text, as sha256sum prints it"),
-    Field::new("provenance.table_sha256", Kind::TextByName("table"), "SHA-256 of the tables that the model reads"),
-    Field::new("provenance.options", Kind::Texts, "options that change the model, its start or its run, and those that say which trajectories there are, as typed"),
-    Field::new("provenance.arithmetic", Kind::Word(&["fused", "plain"]), "are multiply and add rounded once or twice? Results are the same bits within each"),
+    Field::new("trajectories", FieldKind::Count, "how many there are in the table"),
+    Field::new("stops", FieldKind::CountByName("reason to stop, or \"invalid\""), "how many ended how"),
+    Field::new("threads", FieldKind::Count, "threads that simulated"),
+    Field::new("seconds", FieldKind::Number, "time for the simulations"),
+    Field::new("cpu_seconds", FieldKind::Number, "the same, summed over threads"),
+    Field::new("provenance", FieldKind::Object, "what must be in hand to compute it again"),
+    Field::new("provenance.carom", FieldKind::Text, "version of carom"),
+    Field::new("provenance.model_sha256", FieldKind::Text, "SHA-256 of the model text, as sha256sum prints it"),
+    Field::new("provenance.table_sha256", FieldKind::TextByName("table"), "SHA-256 of the tables that the model reads"),
+    Field::new("provenance.options", FieldKind::Texts, "options that change the model, its start or its run, and those that say which trajectories there are, as typed"),
+    Field::new("provenance.arithmetic", FieldKind::Word(&ARITHMETICS), "are multiply and add rounded once or twice? Results are the same bits within each"),
 ];
 
 /// Runs the command.
 ///
 /// # Errors
 /// If the model or the options are wrong, or a file cannot be read or written.
-pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
+pub fn sweep(args: &SweepArgs) -> Result<u8, Failure> {
     let folder = args.output.as_deref().filter(|output| is_folder(output));
-    let form = args.output.as_deref().filter(|_| folder.is_none()).map(TableFormat::of).transpose()?;
+    let format = |output| OutputFormat::among(table::FORMATS, output);
+    let format = args.output.as_deref().filter(|_| folder.is_none()).map(format).transpose()?;
+    if let (Some(folder), true) = (folder, args.impacts) {
+        return Err(Failure::wrong(format!(
+            "--impacts writes a second table beside a file, and {folder} is a folder\n  hint: -o NAME.parquet, for array jobs with --shard I/N"
+        )));
+    }
     let plan = plan(args)?;
     let shard = args.shard.as_deref().map(Shard::of).transpose()?;
     let mut loaded = load(&args.model)?;
@@ -92,26 +98,30 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
         Some(model) => model,
         None => loaded.check(args.model.quiet)?,
     };
-    let variation = Variation::new(&model, draft, &plan).map_err(|failure| match (&args.table, failure) {
-        (Some(table), Failure::Wrong(message)) => Failure::Wrong(format!("{table}: {message}")),
-        (_, failure) => failure,
-    })?;
+    let variation =
+        VariedNames::new(&model, draft, &plan).map_err(|failure| match (&args.table, failure) {
+            (Some(table), Failure::Wrong(message)) => Failure::Wrong(format!("{table}: {message}")),
+            (_, failure) => failure,
+        })?;
     let mut choice = Choice::new(&model, args.columns.as_deref(), args.events.as_deref())?;
     // Without a file there is no second table.
     let tables = args.output.is_some() && folder.is_none();
     (choice.impacts, choice.firings) = (args.impacts && tables, args.events.is_some() && tables);
     let mut chosen = chosen(args)?;
+    // Which rows a shard makes is no part of the question where a folder divides them.
     if let (Some(shard), None) = (&shard, folder) {
         chosen.push(format!("--shard {}/{}", shard.number, shard.of));
     }
-    let key = ensemble::fingerprint(&asked(args, folder.is_some()), &texts, &model, &plan, level);
+    let mut asked = chosen.clone();
+    asked.extend(choice.impacts.then(|| "--impacts".to_owned()));
+    let key = ensemble::fingerprint(&asked, &texts, &model, &plan, level);
     let options = Options::of(&model);
     let prepared = prepare(model, &file, level)?;
-    let ensemble = Ensemble { plan, prepared, variation, options, choice, chosen, level, key };
+    let ensemble = Sweep { plan, prepared, variation, options, choice, chosen, level, key };
     if let Some(folder) = folder {
         return to_folder(args, &ensemble, folder, shard.as_ref());
     }
-    let Ensemble { plan, choice, .. } = &ensemble;
+    let Sweep { plan, choice, .. } = &ensemble;
     let rows = shard.map_or(0..plan.count, |shard| shard.rows(plan.count));
     let threads = threads(args.threads, rows.end - rows.start);
 
@@ -164,15 +174,15 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
     let (seconds, cpu_seconds) = (begin.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
 
     let layout = ensemble.layout(tally.trajectories).from(rows.start);
-    match (&args.output, form) {
-        (Some(output), Some(form)) => {
+    match (&args.output, format) {
+        (Some(output), Some(format)) => {
             // The main table last: when it is there, everything is.
             for (what, wanted) in [(What::Impacts, choice.impacts), (What::Events, choice.firings)] {
                 if wanted {
-                    layout.write(&spool.path, &second(output, what), form, what)?;
+                    layout.write(&spool.path, &second(output, what), format, what)?;
                 }
             }
-            layout.write(&spool.path, output, form, What::Trajectories)?;
+            layout.write(&spool.path, output, format, What::Trajectories)?;
         }
         _ if !args.json => layout.print(&spool.path)?,
         _ => {}
@@ -206,14 +216,14 @@ pub fn sweep(args: &Sweep) -> Result<u8, Failure> {
 }
 
 /// Where the rows come from.
-fn provenance(ensemble: &Ensemble) -> serde_json::Value {
+fn provenance(ensemble: &Sweep) -> serde_json::Value {
     let model = &ensemble.prepared.mechanics.model;
     let stamp = Stamp::of_many(&model.provenance, &ensemble.chosen, ensemble.level.arithmetic());
     serde_json::from_str(stamp.json()).unwrap_or_default()
 }
 
 /// The options that say which trajectories there are, for the provenance of the tables.
-fn chosen(args: &Sweep) -> Result<Vec<String>, Failure> {
+fn chosen(args: &SweepArgs) -> Result<Vec<String>, Failure> {
     let mut options: Vec<String> = args.vary.iter().map(|text| format!("--vary {text}")).collect();
     options.extend(args.random.iter().map(|text| format!("--random {text}")));
     if !args.random.is_empty() {
@@ -223,12 +233,11 @@ fn chosen(args: &Sweep) -> Result<Vec<String>, Failure> {
         let bytes = std::fs::read(file).map_err(|error| Failure::read(file, &error))?;
         options.push(format!("--table {file} (sha256 {})", carom_mech::sha256(bytes)));
     }
-    options.extend(args.columns.iter().map(|names| format!("--columns {names}")));
-    options.extend(args.events.iter().map(|names| format!("--events {names}")));
+    options.extend(ensemble::said(args.columns.as_deref(), args.events.as_deref()));
     Ok(options)
 }
 
-fn plan(args: &Sweep) -> Result<Plan, Failure> {
+fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
     if let Some(file) = &args.table {
         return Plan::table(input::read(file)?);
     }
@@ -242,26 +251,6 @@ fn plan(args: &Sweep) -> Result<Plan, Failure> {
             "--vary makes a grid, --random draws: use one of them\n  hint: for anything else write the starts to a file: --table starts.csv",
         )),
     }
-}
-
-/// What the options ask for, beside the model: part of the sweep's key. Which rows of it a shard makes is no part where rows
-/// are divided by a folder.
-fn asked(args: &Sweep, folder: bool) -> String {
-    let simulate = &args.simulate;
-    let mut asked = format!(
-        "{:?} {:?} {:?} {:?} {:?} {:?} {:?}",
-        simulate.until,
-        simulate.tolerance,
-        simulate.project,
-        simulate.option,
-        args.impacts,
-        args.columns,
-        args.events,
-    );
-    if let (Some(shard), false) = (&args.shard, folder) {
-        asked += &format!(" {shard}");
-    }
-    asked
 }
 
 /// A folder by its name, `runs/`, or because it is one.
@@ -298,46 +287,67 @@ impl Shard {
 
 /// Simulates the chunks that a folder does not have yet: all of them, or every N-th of a shard.
 #[cfg(feature = "tables")]
-fn to_folder(args: &Sweep, ensemble: &Ensemble, folder: &str, shard: Option<&Shard>) -> Result<u8, Failure> {
-    let outside = |refusal| match refusal {
-        ensemble::Refusal::File(message) => Failure::File(message),
-        ensemble::Refusal::Wrong(all) => {
-            let words = |d: &Diagnostic| match &d.hint {
-                Some(hint) => format!("{}\n  hint: {hint}", d.message),
-                None => d.message.clone(),
-            };
-            Failure::wrong(all.iter().map(words).collect::<Vec<_>>().join("\n"))
-        }
-    };
+fn to_folder(args: &SweepArgs, ensemble: &Sweep, folder: &str, shard: Option<&Shard>) -> Result<u8, Failure> {
     interrupt::listen();
     let go_on = || !interrupt::interrupted();
-    let store = store::Store::open(std::path::Path::new(folder), ensemble, args.chunk).map_err(outside)?;
+    let opened = store::Store::open(std::path::Path::new(folder), ensemble, args.chunk, &go_on)?;
+    let Some(store) = opened else {
+        terminal::say("interrupted before the first trajectories; the same command begins again");
+        return Ok(2);
+    };
     let mine = |index: &u64| shard.is_none_or(|shard| index % shard.of == shard.number - 1);
     let own: Vec<u64> = (0..store.chunks()).filter(mine).collect();
     let length = |index: u64| store.range(index).end - store.range(index).start;
     let total: u64 = own.iter().map(|&index| length(index)).sum();
     let mut done: u64 = own.iter().filter(|&&index| store.has(index)).map(|&index| length(index)).sum();
     let before = done;
-    if done > 0 && !args.model.quiet {
-        terminal::say(&format!("going on after {done} of {total}"));
+    if !args.model.quiet && (args.resume || done > 0) {
+        match done {
+            0 => terminal::say("nothing to resume: starting from the beginning"),
+            _ => terminal::say(&format!("going on after {done} of {total}")),
+        }
     }
     let (begin, cpu) = (Instant::now(), ProcessTime::now());
     let bar = progress(total, done, args.model.quiet);
     let mut tally = Tally::default();
-    for &index in own.iter().filter(|&&index| !store.has(index)) {
+    let told = args.json || !args.model.quiet;
+    let (mut failed, mut interrupted) = (Vec::new(), false);
+    for &index in &own {
         let range = store.range(index);
-        let asked = range.end - range.start;
-        let (table, counted) =
-            ensemble.counted(range, args.threads, &go_on, &mut |n| bar.set_position(done + n))?;
-        // A chunk is whole or not at all.
-        if table.rows() as u64 != asked {
-            break;
+        let (first, asked) = (range.start, range.end - range.start);
+        if store.has(index) {
+            // What it says of its rows is said again, with those of this run.
+            match told.then(|| Tally::of_file(&store.path(index))).transpose() {
+                Ok(known) => tally.merge_at(first, known.unwrap_or_default()),
+                Err(failure) => failed.push((range, failure)),
+            }
+            continue;
         }
-        store.write(index, &store::parquet(&table).map_err(outside)?).map_err(outside)?;
-        tally.merge(counted);
-        done += asked;
+        if interrupted {
+            continue;
+        }
+        let made = ensemble.counted(range.clone(), args.threads, &go_on, &mut |n| bar.set_position(done + n));
+        let written = made.and_then(|(table, counted)| {
+            // A chunk is whole or not at all.
+            interrupted = table.rows() as u64 != asked;
+            if !interrupted {
+                store.write(index, &store::parquet(&table)?)?;
+            }
+            Ok(counted)
+        });
+        match written.map_err(Failure::from) {
+            Ok(_) if interrupted => {}
+            Ok(counted) => {
+                tally.merge_at(first, counted);
+                done += asked;
+            }
+            // A disk that is full is full for all that follow; another failure is this chunk's own.
+            Err(failure @ (Failure::File(_) | Failure::System(..))) => return Err(failure),
+            Err(failure) => failed.push((range, failure)),
+        }
     }
     bar.finish_and_clear();
+    store.tidy();
     load::report(&tally.warnings(), folder, args.model.quiet);
     if args.json {
         let summary = json!({
@@ -352,6 +362,9 @@ fn to_folder(args: &Sweep, ensemble: &Ensemble, folder: &str, shard: Option<&Sha
     } else if !args.model.quiet {
         terminal::say(&tally.sentence(done - before, begin.elapsed().as_secs_f64()));
     }
+    if let Some(failure) = failed_chunks(ensemble, own.len(), &failed) {
+        return Err(failure);
+    }
     if done == total {
         return Ok(0);
     }
@@ -359,8 +372,33 @@ fn to_folder(args: &Sweep, ensemble: &Ensemble, folder: &str, shard: Option<&Sha
     Ok(2)
 }
 
+/// Which chunks could not be made, and why; where it is one trajectory, its start.
+#[cfg(feature = "tables")]
+fn failed_chunks(ensemble: &Sweep, chunks: usize, failed: &[(Range<u64>, Failure)]) -> Option<Failure> {
+    const NAMED: usize = 10;
+    if failed.is_empty() {
+        return None;
+    }
+    let mut lines = vec![format!(
+        "{} of {chunks} chunks failed; the others are written, and the same command tries these again",
+        failed.len()
+    )];
+    for (range, failure) in failed.iter().take(NAMED) {
+        let why = failure.to_string().replace('\n', "\n  ");
+        lines.push(match range.end - range.start {
+            1 => {
+                let inputs = ensemble.inputs(range.start);
+                let start: Vec<String> = inputs.iter().map(|(name, x)| format!("{name} = {x}")).collect();
+                format!("  trajectory {} ({}): {why}", range.start, start.join(", "))
+            }
+            _ => format!("  trajectories {} to {}: {why}", range.start, range.end - 1),
+        });
+    }
+    Some(Failure::File(lines.join("\n")))
+}
+
 #[cfg(not(feature = "tables"))]
-fn to_folder(_: &Sweep, _: &Ensemble, folder: &str, _: Option<&Shard>) -> Result<u8, Failure> {
+fn to_folder(_: &SweepArgs, _: &Sweep, folder: &str, _: Option<&Shard>) -> Result<u8, Failure> {
     Err(Failure::wrong(format!("cannot write {folder}: this carom was built without parquet")))
 }
 
@@ -380,7 +418,7 @@ struct Spool {
 }
 
 impl Spool {
-    fn new(args: &Sweep) -> Result<Spool, Failure> {
+    fn new(args: &SweepArgs) -> Result<Spool, Failure> {
         if let Some(output) = &args.output {
             write::probe(output)?;
             return Ok(Spool { path: Journal::path(output), _folder: None });
@@ -399,7 +437,7 @@ impl Spool {
 /// What one trajectory needs.
 struct Worker<'a> {
     prepared: &'a Prepared,
-    variation: &'a Variation,
+    variation: &'a VariedNames,
     plan: &'a Plan,
     options: Options,
     choice: &'a Choice,
@@ -416,7 +454,7 @@ struct Worker<'a> {
 impl Worker<'_> {
     /// Simulates what the feed gives, on the calling thread, side by side where that pays. What a row holds depends on its
     /// index only. Interrupted, it leaves what is under way.
-    fn shift(&self, feed: &mut Rows<'_>) {
+    fn shift(&self, feed: &mut RowFeed<'_>) {
         let batches = || self.batches.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = batches().pop();
         let mut batch = waiting.unwrap_or_else(|| Batch::new(&self.prepared.program, self.choice.impacts));
@@ -435,7 +473,7 @@ impl Worker<'_> {
 #[derive(Default)]
 struct Tally {
     trajectories: u64,
-    stops: BTreeMap<&'static str, u64>,
+    stops: BTreeMap<String, u64>,
     impacts: u64,
     /// By kind: how many have one, which is the first, and what it says.
     warnings: BTreeMap<String, (u64, u64, String)>,
@@ -443,18 +481,58 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, record: &Record) {
-        for warning in &record.warnings {
-            let known = self.warnings.entry(choice::kind(warning).to_owned());
-            known.or_insert_with(|| (0, self.trajectories, warning.clone())).0 += 1;
-        }
-        self.trajectories += 1;
-        *self.stops.entry(record.stop_name()).or_default() += 1;
-        self.impacts += record.impacts;
+        self.note(record.stop_name(), record.impacts, record.warnings.iter().map(String::as_str));
     }
 
+    fn note<'a>(&mut self, stop: &str, impacts: u64, warnings: impl Iterator<Item = &'a str>) {
+        for warning in warnings {
+            let known = self.warnings.entry(choice::kind(warning).to_owned());
+            known.or_insert_with(|| (0, self.trajectories, warning.to_owned())).0 += 1;
+        }
+        self.trajectories += 1;
+        match self.stops.get_mut(stop) {
+            Some(n) => *n += 1,
+            None => drop(self.stops.insert(stop.to_owned(), 1)),
+        }
+        self.impacts += impacts;
+    }
+
+    /// Of the rows of a chunk that is there.
+    #[cfg(feature = "tables")]
+    fn of_file(path: &std::path::Path) -> Result<Tally, Failure> {
+        use carom_show::table::{ColumnValues, read_own_parquet};
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|error| Failure::read(&name, &error))?;
+        let table = read_own_parquet(&bytes)
+            .map_err(|misread| Failure::wrong(format!("cannot read {name}: {misread}\n  hint: remove it")))?;
+        // A model may have a quantity of that name; then ours is called otherwise.
+        let named = |name: &str| table.columns.iter().find(|c| c.name == name).map(|c| &c.values);
+        let column = |name: &str| named(&format!("sweep.{name}")).or_else(|| named(name));
+        let mut tally = Tally::default();
+        for row in 0..table.rows() {
+            let text = |name: &str| match column(name) {
+                Some(ColumnValues::Texts(texts)) => texts.get(row).map_or("", String::as_str),
+                _ => "",
+            };
+            let impacts = match column("impacts") {
+                Some(ColumnValues::Integers(counts)) => counts.get(row).copied().unwrap_or(0),
+                _ => 0,
+            };
+            let warnings = text("warnings").split("; ").filter(|warning| !warning.is_empty());
+            tally.note(text("stop"), impacts.unsigned_abs(), warnings);
+        }
+        Ok(tally)
+    }
+
+    /// Adds the trajectories that follow.
     fn merge(&mut self, other: Tally) {
+        self.merge_at(self.trajectories, other);
+    }
+
+    /// Adds trajectories of which the first has this number.
+    fn merge_at(&mut self, at: u64, other: Tally) {
         for (kind, (n, first, warning)) in other.warnings {
-            self.warnings.entry(kind).or_insert((0, self.trajectories + first, warning)).0 += n;
+            self.warnings.entry(kind).or_insert((0, at + first, warning)).0 += n;
         }
         self.trajectories += other.trajectories;
         for (stop, n) in other.stops {

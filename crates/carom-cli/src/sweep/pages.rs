@@ -4,7 +4,7 @@
 //! lost here, and the journal will say that it is full.
 
 use super::journal::pack_page;
-use super::record::{Happening, Page};
+use super::record::{ImpactPage, Occurrence};
 use carom_run::Impact;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,12 +16,12 @@ const FULL: usize = 1 << 15;
 
 /// The impacts of some trajectories.
 #[derive(Default)]
-pub struct Pages(BTreeMap<u64, Kept>);
+pub struct Pages(BTreeMap<u64, TrajectoryPages>);
 
 /// The impacts of one.
 #[derive(Default)]
-struct Kept {
-    page: Page,
+struct TrajectoryPages {
+    page: ImpactPage,
     /// Full pages.
     count: u32,
     file: Option<File>,
@@ -33,7 +33,7 @@ struct Kept {
 
 /// The pages of a trajectory as they go into the journal.
 #[derive(Default)]
-pub struct Packed {
+pub struct PackedPages {
     /// What is on disk.
     pub file: Option<File>,
     /// What comes after it.
@@ -50,7 +50,7 @@ impl Pages {
             for (k, &wall) in impact.walls.iter().enumerate() {
                 let state = impact.position.iter().chain(&impact.velocity_after).copied().collect();
                 let impulse = impact.impulse.get(k).copied().unwrap_or(f64::NAN);
-                kept.page.push(&Happening { time: impact.time, what: wall as u32, impulse, state });
+                kept.page.push(&Occurrence { time: impact.time, what: wall as u32, impulse, state });
             }
             if kept.page.len() >= FULL {
                 kept.turn(index, folder);
@@ -64,16 +64,16 @@ impl Pages {
     }
 
     /// Everything of a trajectory, packed for the journal.
-    pub fn take(&mut self, index: u64) -> Packed {
-        let Some(mut kept) = self.0.remove(&index) else { return Packed::default() };
+    pub fn take(&mut self, index: u64) -> PackedPages {
+        let Some(mut kept) = self.0.remove(&index) else { return PackedPages::default() };
         if kept.page.len() > 0 {
             kept.pack(index);
         }
-        Packed { file: kept.file, bytes: kept.packed, count: kept.count }
+        PackedPages { file: kept.file, bytes: kept.packed, count: kept.count }
     }
 }
 
-impl Kept {
+impl TrajectoryPages {
     fn pack(&mut self, index: u64) {
         pack_page(&mut self.page, index, self.count, &mut self.packed);
         self.count += 1;
@@ -100,7 +100,7 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::super::journal::HEAD_OF_BLOCK;
-    use super::super::record::Entry;
+    use super::super::record::JournalEntry;
     use super::*;
     use std::io::Read;
 
@@ -115,13 +115,15 @@ mod tests {
         }
     }
 
-    /// The happenings of packed pages.
-    fn read(bytes: &[u8]) -> Vec<Happening> {
+    /// The occurrences of packed pages.
+    fn read(bytes: &[u8]) -> Vec<Occurrence> {
         let mut rest = bytes;
         let mut all = Vec::new();
         while let Some((head, tail)) = rest.split_at_checked(HEAD_OF_BLOCK) {
             let length = u32::from_le_bytes(head[..4].try_into().unwrap()) as usize;
-            let Some(Entry::Page(page)) = Entry::decode(&tail[..length]) else { panic!("a page") };
+            let Some(JournalEntry::Page(page)) = JournalEntry::decode(&tail[..length]) else {
+                panic!("a page")
+            };
             all.extend(page);
             rest = &tail[length..];
         }
@@ -141,7 +143,7 @@ mod tests {
             pages.add(9, &impacts, place);
             pages.forget(9);
             assert_eq!(pages.0.get(&7).unwrap().packed.is_empty(), on_disk);
-            let Packed { file, bytes: packed, count } = pages.take(7);
+            let PackedPages { file, bytes: packed, count } = pages.take(7);
             assert!(count > 1);
             assert_eq!(file.is_some(), on_disk);
             let mut bytes = Vec::new();
@@ -156,7 +158,7 @@ mod tests {
             assert!(
                 all.iter().enumerate().all(|(k, h)| h.time == (k / 2) as f64 && h.what == (k % 2) as u32)
             );
-            let Packed { file, bytes: packed, .. } = pages.take(8);
+            let PackedPages { file, bytes: packed, .. } = pages.take(8);
             assert!(file.is_none() && read(&packed).len() == 2 * 79);
             assert_eq!(pages.take(9).bytes, Vec::<u8>::new());
             assert!(pages.0.is_empty());

@@ -1,16 +1,16 @@
 //! Which trajectories a sweep has: a grid, random draws or the rows of a table. Any row can be asked for at any time, so
 //! nothing has to be kept and an interrupted sweep can go on anywhere.
 
-use super::input::Columns;
+use super::input::InputColumns;
 use super::journal::Checksum;
 use crate::failure::Failure;
 use carom_expr::{Random, splitmix64};
 
 /// The values of one varied quantity.
 #[derive(Clone, PartialEq, Debug)]
-enum Axis {
+enum VariedValues {
     /// Evenly spaced, both ends included.
-    Range { from: End, to: End, count: u64 },
+    Range { from: RangeEnd, to: RangeEnd, count: u64 },
     /// As given.
     List(Vec<f64>),
 }
@@ -22,21 +22,21 @@ pub struct Plan {
     pub names: Vec<String>,
     /// Number of trajectories.
     pub count: u64,
-    source: Source,
+    source: PlanSource,
 }
 
 /// One end of a range.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct End {
+struct RangeEnd {
     value: f64,
     /// As typed, if it is a decimal number: `digits`·10^−`decimals` exactly.
     exact: Option<(i128, u32)>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-enum Source {
+enum PlanSource {
     /// Every combination; the last axis runs fastest.
-    Grid(Vec<Axis>),
+    Grid(Vec<VariedValues>),
     /// Uniform in [from, to), from the seed, the row and the column alone.
     Random { ranges: Vec<(f64, f64)>, seed: u64 },
     /// Column after column.
@@ -62,7 +62,7 @@ impl Plan {
                 "the grid of --vary has more points than can be counted\n  hint: --random draws some of them",
             ));
         };
-        Plan { names, count, source: Source::Grid(axes) }.distinct()
+        Plan { names, count, source: PlanSource::Grid(axes) }.distinct()
     }
 
     /// Random draws from `NAME=A..B`.
@@ -87,22 +87,22 @@ impl Plan {
             names.push(name);
             ranges.push(range);
         }
-        Plan { names, count, source: Source::Random { ranges, seed } }.distinct()
+        Plan { names, count, source: PlanSource::Random { ranges, seed } }.distinct()
     }
 
     /// The rows of a table.
     ///
     /// # Errors
     /// If a column comes twice.
-    pub fn table(columns: Columns) -> Result<Plan, Failure> {
-        let Columns { names, values } = columns;
+    pub fn table(columns: InputColumns) -> Result<Plan, Failure> {
+        let InputColumns { names, values } = columns;
         let count = values.first().map_or(0, Vec::len) as u64;
         if let Some(name) = twice(&names) {
             return Err(Failure::wrong(format!(
                 "column `{name}` comes twice\n  hint: leave one of them out"
             )));
         }
-        Ok(Plan { names, count, source: Source::Table(values) })
+        Ok(Plan { names, count, source: PlanSource::Table(values) })
     }
 
     /// Every combination of listed values; the last name runs fastest.
@@ -111,13 +111,13 @@ impl Plan {
     /// If there is no value, one is not finite, or a name comes twice.
     pub fn product(lists: Vec<(String, Vec<f64>)>) -> Result<Plan, Failure> {
         let (names, values) = finite(lists)?;
-        let axes: Vec<Axis> = values.into_iter().map(Axis::List).collect();
+        let axes: Vec<VariedValues> = values.into_iter().map(VariedValues::List).collect();
         let Some(count) = axes.iter().try_fold(1u64, |n, axis| n.checked_mul(axis.len())) else {
             return Err(Failure::wrong(
                 "the product has more points than can be counted\n  hint: draw some of them at random",
             ));
         };
-        Plan { names, count, source: Source::Grid(axes) }.distinct()
+        Plan { names, count, source: PlanSource::Grid(axes) }.distinct()
     }
 
     /// One trajectory for each place of lists of one length.
@@ -134,7 +134,7 @@ impl Plan {
                 values[k].len()
             )));
         }
-        Plan { names, count: longest as u64, source: Source::Table(values) }.distinct()
+        Plan { names, count: longest as u64, source: PlanSource::Table(values) }.distinct()
     }
 
     /// Uniform draws, as of `--random`.
@@ -148,7 +148,7 @@ impl Plan {
             return Err(Failure::wrong("0 random trajectories\n  hint: count=1000"));
         }
         let ranges = values.iter().map(|ends| (ends[0], ends[1])).collect();
-        Plan { names, count, source: Source::Random { ranges, seed } }.distinct()
+        Plan { names, count, source: PlanSource::Random { ranges, seed } }.distinct()
     }
 
     fn distinct(self) -> Result<Plan, Failure> {
@@ -161,7 +161,7 @@ impl Plan {
     pub fn row(&self, index: u64, row: &mut Vec<f64>) {
         row.clear();
         match &self.source {
-            Source::Grid(axes) => {
+            PlanSource::Grid(axes) => {
                 let mut rest = index;
                 for axis in axes.iter().rev() {
                     row.push(axis.value(rest % axis.len()));
@@ -169,13 +169,13 @@ impl Plan {
                 }
                 row.reverse();
             }
-            Source::Random { ranges, seed } => {
+            PlanSource::Random { ranges, seed } => {
                 row.extend(ranges.iter().enumerate().map(|(column, (from, to))| {
                     let u = uniform(*seed, index, column as u64);
                     from + (to - from) * u
                 }));
             }
-            Source::Table(columns) => row.extend(columns.iter().map(|column| column[index as usize])),
+            PlanSource::Table(columns) => row.extend(columns.iter().map(|column| column[index as usize])),
         }
     }
 
@@ -184,26 +184,26 @@ impl Plan {
         self.names.iter().for_each(|name| sum.add(name.as_bytes()));
         sum.add(&self.count.to_le_bytes());
         match &self.source {
-            Source::Grid(axes) => sum.add(format!("{axes:?}").as_bytes()),
-            Source::Random { ranges, seed } => sum.add(format!("{ranges:?} {seed}").as_bytes()),
-            Source::Table(columns) => {
+            PlanSource::Grid(axes) => sum.add(format!("{axes:?}").as_bytes()),
+            PlanSource::Random { ranges, seed } => sum.add(format!("{ranges:?} {seed}").as_bytes()),
+            PlanSource::Table(columns) => {
                 columns.iter().flatten().for_each(|x| sum.add(&x.to_le_bytes()));
             }
         }
     }
 }
 
-impl Axis {
+impl VariedValues {
     fn len(&self) -> u64 {
         match self {
-            Axis::Range { count, .. } => *count,
-            Axis::List(values) => values.len() as u64,
+            VariedValues::Range { count, .. } => *count,
+            VariedValues::List(values) => values.len() as u64,
         }
     }
 
     fn value(&self, index: u64) -> f64 {
         match self {
-            Axis::Range { from, to, count } => {
+            VariedValues::Range { from, to, count } => {
                 if index + 1 == *count && index > 0 {
                     return to.value;
                 }
@@ -217,7 +217,7 @@ impl Axis {
                     from.value * (1.0 - part) + to.value * part
                 })
             }
-            Axis::List(values) => values[index as usize],
+            VariedValues::List(values) => values[index as usize],
         }
     }
 }
@@ -259,7 +259,7 @@ fn named<'a>(text: &'a str, option: &str) -> Result<(String, &'a str), Failure> 
     }
 }
 
-fn axis(values: &str, text: &str) -> Result<Axis, Failure> {
+fn axis(values: &str, text: &str) -> Result<VariedValues, Failure> {
     let wrong = |what: String, hint: &str| Failure::wrong(format!("`--vary {text}`: {what}\n  hint: {hint}"));
     const WAYS: &str = "write NAME=A..B:N (N numbers from A to B) or NAME=A,B,C";
     let value = |field: &str| {
@@ -271,16 +271,16 @@ fn axis(values: &str, text: &str) -> Result<Axis, Failure> {
         })
     };
     let Some((from, rest)) = values.split_once("..") else {
-        return values.split(',').map(value).collect::<Result<_, _>>().map(Axis::List);
+        return values.split(',').map(value).collect::<Result<_, _>>().map(VariedValues::List);
     };
     let Some((to, count)) = rest.split_once(':') else {
         let hint = format!("--vary \"{text}:100\" takes 100 values, both ends included");
         return Err(wrong("how many values?".to_owned(), &hint));
     };
-    let end = |field: &str| value(field).map(|value| End { value, exact: decimal(field.trim()) });
+    let end = |field: &str| value(field).map(|value| RangeEnd { value, exact: decimal(field.trim()) });
     let (from, to) = (end(from)?, end(to)?);
     match count.trim().parse() {
-        Ok(count) if count > 0 => Ok(Axis::Range { from, to, count }),
+        Ok(count) if count > 0 => Ok(VariedValues::Range { from, to, count }),
         _ => {
             // A step in the place of a number of values.
             let steps = number(count).map(|step| ((to.value - from.value) / step).abs());
@@ -461,10 +461,10 @@ mod tests {
     #[test]
     fn a_table_has_a_trajectory_per_row() {
         let names = vec!["a".to_owned(), "b".to_owned()];
-        let plan = Plan::table(Columns { names, values: vec![vec![1.0, 2.0], vec![3.0, 4.0]] }).unwrap();
+        let plan = Plan::table(InputColumns { names, values: vec![vec![1.0, 2.0], vec![3.0, 4.0]] }).unwrap();
         assert_eq!((plan.count, row(&plan, 1)), (2, vec![2.0, 4.0]));
         let names = vec!["a".to_owned(); 2];
-        assert!(Plan::table(Columns { names, values: vec![vec![1.0]; 2] }).is_err());
+        assert!(Plan::table(InputColumns { names, values: vec![vec![1.0]; 2] }).is_err());
     }
 
     #[test]

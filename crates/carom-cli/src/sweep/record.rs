@@ -2,9 +2,9 @@
 //! record.
 //!
 //! ```text
-//! page       254 (1)  happenings
-//! record     stop (1)  time (8)  impacts (8)  drift (8)  numbers  fired  error  warnings  happenings     lists: length (4), elements
-//! happening  time (8)  what (4)  impulse (8)  numbers
+//! page        254 (1)  occurrences
+//! record      stop (1)  time (8)  impacts (8)  drift (8)  numbers  fired  error  warnings  occurrences     lists: length (4), elements
+//! occurrence  time (8)  what (4)  impulse (8)  numbers
 //! ```
 
 use carom_run::StopReason;
@@ -31,9 +31,9 @@ const PAGE: u8 = u8::MAX - 1;
 
 /// What a payload of the journal is.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Entry {
+pub enum JournalEntry {
     /// Impacts of the trajectory whose record comes next: one per wall that was hit.
-    Page(Vec<Happening>),
+    Page(Vec<Occurrence>),
     /// A finished trajectory.
     Record(Record),
 }
@@ -58,7 +58,7 @@ pub struct Record {
     /// What a user should know about it, one of each kind.
     pub warnings: Vec<String>,
     /// The chosen events.
-    pub happened: Vec<Happening>,
+    pub occurrences: Vec<Occurrence>,
 }
 
 /// How often an event fired.
@@ -74,7 +74,7 @@ pub struct Fired {
 
 /// A wall that was hit, or an event that fired.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Happening {
+pub struct Occurrence {
     /// When.
     pub time: f64,
     /// Index of the wall or of the event.
@@ -113,9 +113,9 @@ impl Record {
         text(out, &self.error);
         length(out, self.warnings.len());
         self.warnings.iter().for_each(|warning| text(out, warning));
-        length(out, self.happened.len());
-        for happening in &self.happened {
-            happening.encode(out);
+        length(out, self.occurrences.len());
+        for occurrence in &self.occurrences {
+            occurrence.encode(out);
         }
     }
 
@@ -135,13 +135,13 @@ impl Record {
             fired: bytes.list(|b| Some(Fired { count: b.u64()?, first: b.f64()?, last: b.f64()? }))?,
             error: bytes.text()?,
             warnings: bytes.list(Bytes::text)?,
-            happened: bytes.list(Bytes::happening)?,
+            occurrences: bytes.list(Bytes::occurrence)?,
         };
         bytes.0.is_empty().then_some(record)
     }
 }
 
-impl Happening {
+impl Occurrence {
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend(self.time.to_le_bytes());
         out.extend(self.what.to_le_bytes());
@@ -150,42 +150,42 @@ impl Happening {
     }
 }
 
-impl Entry {
+impl JournalEntry {
     /// What these bytes are, if they are anything.
-    pub fn decode(payload: &[u8]) -> Option<Entry> {
+    pub fn decode(payload: &[u8]) -> Option<JournalEntry> {
         if payload.first() != Some(&PAGE) {
-            return Record::decode(payload).map(Entry::Record);
+            return Record::decode(payload).map(JournalEntry::Record);
         }
         let mut bytes = Bytes(&payload[1..]);
-        let page = bytes.list(Bytes::happening)?;
-        bytes.0.is_empty().then_some(Entry::Page(page))
+        let page = bytes.list(Bytes::occurrence)?;
+        bytes.0.is_empty().then_some(JournalEntry::Page(page))
     }
 }
 
 /// A page being filled.
 #[derive(Default)]
-pub struct Page {
+pub struct ImpactPage {
     count: usize,
-    happenings: Vec<u8>,
+    occurrences: Vec<u8>,
 }
 
-impl Page {
-    /// Adds a happening.
-    pub fn push(&mut self, happening: &Happening) {
+impl ImpactPage {
+    /// Adds an occurrence.
+    pub fn push(&mut self, occurrence: &Occurrence) {
         self.count += 1;
-        happening.encode(&mut self.happenings);
+        occurrence.encode(&mut self.occurrences);
     }
 
     /// How many bytes it holds.
     pub fn len(&self) -> usize {
-        self.happenings.len()
+        self.occurrences.len()
     }
 
     /// Appends the page's bytes and begins another.
     pub fn encode(&mut self, out: &mut Vec<u8>) {
         out.push(PAGE);
         length(out, std::mem::take(&mut self.count));
-        out.append(&mut self.happenings);
+        out.append(&mut self.occurrences);
     }
 }
 
@@ -240,8 +240,13 @@ impl<'a> Bytes<'a> {
         (0..self.u32()?).map(|_| element(self)).collect()
     }
 
-    fn happening(&mut self) -> Option<Happening> {
-        Some(Happening { time: self.f64()?, what: self.u32()?, impulse: self.f64()?, state: self.numbers()? })
+    fn occurrence(&mut self) -> Option<Occurrence> {
+        Some(Occurrence {
+            time: self.f64()?,
+            what: self.u32()?,
+            impulse: self.f64()?,
+            state: self.numbers()?,
+        })
     }
 }
 
@@ -251,7 +256,8 @@ pub mod tests {
 
     /// Records of every shape.
     pub fn example(i: u64) -> Record {
-        let happening = Happening { time: 0.5, what: 3, impulse: f64::MIN_POSITIVE, state: vec![1.0, -0.0] };
+        let occurrence =
+            Occurrence { time: 0.5, what: 3, impulse: f64::MIN_POSITIVE, state: vec![1.0, -0.0] };
         Record {
             stop: STOPS.get(i as usize).copied(),
             time: i as f64 / 3.0,
@@ -261,7 +267,7 @@ pub mod tests {
             fired: vec![Fired { count: i, first: 0.1, last: 0.2 }; (i % 2) as usize],
             error: if i.is_multiple_of(2) { String::new() } else { "what, \"really\"?".into() },
             warnings: vec!["stiff".into(); (i % 3) as usize],
-            happened: vec![happening; (i % 4) as usize],
+            occurrences: vec![occurrence; (i % 4) as usize],
         }
     }
 
@@ -279,16 +285,16 @@ pub mod tests {
 
     #[test]
     fn a_page_reads_back_and_no_part_of_it_does() {
-        let all: Vec<Happening> = (0..5).flat_map(|i| example(i).happened).collect();
-        let mut page = Page::default();
-        all.iter().for_each(|happening| page.push(happening));
+        let all: Vec<Occurrence> = (0..5).flat_map(|i| example(i).occurrences).collect();
+        let mut page = ImpactPage::default();
+        all.iter().for_each(|occurrence| page.push(occurrence));
         let (mut bytes, mut empty) = (Vec::new(), Vec::new());
         page.encode(&mut bytes);
         page.encode(&mut empty);
-        assert_eq!(Entry::decode(&bytes), Some(Entry::Page(all)));
-        assert_eq!(Entry::decode(&empty), Some(Entry::Page(Vec::new())));
+        assert_eq!(JournalEntry::decode(&bytes), Some(JournalEntry::Page(all)));
+        assert_eq!(JournalEntry::decode(&empty), Some(JournalEntry::Page(Vec::new())));
         for cut in 0..bytes.len() {
-            assert_eq!(Entry::decode(&bytes[..cut]), None);
+            assert_eq!(JournalEntry::decode(&bytes[..cut]), None);
         }
     }
 

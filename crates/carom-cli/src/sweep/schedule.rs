@@ -30,7 +30,7 @@ const ROWS_AHEAD: u64 = 1 << 16;
 const BYTES_AHEAD: usize = 1 << 26;
 
 /// A row on its way: as bytes, with what is counted of it.
-pub struct Row<T> {
+pub struct FinishedRow<T> {
     pub index: u64,
     pub bytes: Vec<u8>,
     pub counted: T,
@@ -47,16 +47,16 @@ pub fn run<T: Send>(
     all: Range<u64>,
     threads: usize,
     work: impl Fn(&mut Feed<'_, T>) + Sync,
-    mut receive: impl FnMut(Vec<Row<T>>) -> Result<(), Failure>,
+    mut receive: impl FnMut(Vec<FinishedRow<T>>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let desk = Desk::new(&all);
-    let (sender, receiver) = channel::<Vec<Row<T>>>();
+    let (sender, receiver) = channel::<Vec<FinishedRow<T>>>();
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let (sender, desk, work) = (sender.clone(), &desk, &work);
             scope.spawn(move || {
                 // Should the work panic, nobody waits for its rows.
-                let _closing = Closing(desk);
+                let _closing = CloseOnPanic(desk);
                 let mut feed =
                     Feed { desk, sender, left: 0, under_way: Vec::new(), parcel: Vec::new(), since: None };
                 while desk.room() {
@@ -72,7 +72,7 @@ pub fn run<T: Send>(
         }
         drop(sender);
         let mut turn = all.start;
-        let mut kept: VecDeque<Option<Row<T>>> = VecDeque::new();
+        let mut kept: VecDeque<Option<FinishedRow<T>>> = VecDeque::new();
         for parcel in receiver {
             for row in parcel {
                 let at = (row.index - turn) as usize;
@@ -82,7 +82,7 @@ pub fn run<T: Send>(
                 kept[at] = Some(row);
             }
             let ready = kept.iter().take_while(|row| row.is_some()).count();
-            let rows: Vec<Row<T>> = kept.drain(..ready).flatten().collect();
+            let rows: Vec<FinishedRow<T>> = kept.drain(..ready).flatten().collect();
             if rows.is_empty() {
                 continue;
             }
@@ -101,11 +101,11 @@ pub fn run<T: Send>(
 /// Where a thread fetches trajectories and delivers rows.
 pub struct Feed<'a, T> {
     desk: &'a Desk,
-    sender: Sender<Vec<Row<T>>>,
+    sender: Sender<Vec<FinishedRow<T>>>,
     /// How many more to fetch in this shift.
     left: u64,
     under_way: Vec<u64>,
-    parcel: Vec<Row<T>>,
+    parcel: Vec<FinishedRow<T>>,
     /// When the first row of the parcel was delivered.
     since: Option<Instant>,
 }
@@ -122,7 +122,7 @@ impl<T> Feed<'_, T> {
     /// Takes the row of a trajectory that was fetched.
     pub fn deliver(&mut self, index: u64, bytes: Vec<u8>, counted: T) {
         self.under_way.retain(|i| *i != index);
-        self.parcel.push(Row { index, bytes, counted });
+        self.parcel.push(FinishedRow { index, bytes, counted });
         self.since.get_or_insert_with(Instant::now);
         if self.parcel.len() >= PARCEL {
             self.send();
@@ -158,11 +158,11 @@ impl<T> Feed<'_, T> {
 
 /// Where all threads fetch their work.
 struct Desk {
-    state: Mutex<State>,
+    state: Mutex<DeskState>,
     moved: Condvar,
 }
 
-struct State {
+struct DeskState {
     /// Trajectories not yet given out.
     left: Range<u64>,
     /// Rows received in order.
@@ -171,7 +171,7 @@ struct State {
     bytes: usize,
 }
 
-impl State {
+impl DeskState {
     fn room(&self) -> bool {
         self.left.start < self.received + ROWS_AHEAD && self.bytes < BYTES_AHEAD
     }
@@ -179,11 +179,11 @@ impl State {
 
 impl Desk {
     fn new(all: &Range<u64>) -> Desk {
-        let state = State { left: all.clone(), received: all.start, bytes: 0 };
+        let state = DeskState { left: all.clone(), received: all.start, bytes: 0 };
         Desk { state: Mutex::new(state), moved: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, DeskState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -221,9 +221,9 @@ impl Desk {
 }
 
 /// Closes the desk should a thread panic.
-struct Closing<'a>(&'a Desk);
+struct CloseOnPanic<'a>(&'a Desk);
 
-impl Drop for Closing<'_> {
+impl Drop for CloseOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.close();

@@ -10,8 +10,9 @@
 //! done, what is missing is to do, to go on is to look. Promise: same question and manifest, same bytes; what was written is
 //! never lost, whatever is killed.
 
-use super::ensemble::{Ensemble, Refusal};
+use super::ensemble::Sweep;
 use crate::failure::Failure;
+use crate::host::HostRefusal;
 use carom_show::table::{ParquetWriter, Table};
 use serde_json::{Value, json};
 use std::fs;
@@ -26,10 +27,14 @@ const CHUNK_TIME: f64 = 3.0;
 const MEASURED: Duration = Duration::from_millis(300);
 /// … and has at most so many rows, all of them in memory.
 const MOST: u64 = 1 << 18;
+/// Files that a folder may have.
+const MOST_CHUNKS: u64 = 10_000_000;
 /// Rows per group of a parquet file.
 const GROUP: usize = 1 << 16;
 
 const MANIFEST: &str = "manifest.json";
+/// How the name of a chunk begins while it is written.
+const BEGUN: &str = ".part-";
 
 /// A folder of chunks.
 pub struct Store {
@@ -40,21 +45,28 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a folder for a sweep, or begins it with chunks of `chunk` rows (else as measured).
+    /// Opens a folder for a sweep, or begins it with chunks of `chunk` rows (else as measured). `None` when `go_on` answered no before
+    /// that was known.
     ///
     /// # Errors
     /// If it holds another sweep, or cannot be read or written.
-    pub fn open(folder: &Path, ensemble: &Ensemble, chunk: Option<u64>) -> Result<Store, Refusal> {
+    pub fn open(
+        folder: &Path,
+        ensemble: &Sweep,
+        chunk: Option<u64>,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Store>, HostRefusal> {
         let name = folder.display().to_string();
         fs::create_dir_all(folder).map_err(|error| Failure::write(&name, &error))?;
-        let known = Store::read(folder)?;
-        let store = match known {
-            Some(store) => store,
-            None => Store::begin(folder, ensemble, chunk)?,
-        };
-        if store.key != ensemble.key() || store.trajectories != ensemble.count() {
+        if Store::read(folder)?.is_none() && !Store::begin(folder, ensemble, chunk, go_on)? {
+            return Ok(None);
+        }
+        let store = Store::existing(folder, ensemble)?;
+        if store.chunks() > MOST_CHUNKS {
             return Err(Failure::wrong(format!(
-                "{name} holds another sweep\n  hint: model, options, inputs, version and arithmetic must be the same to go on; take another folder"
+                "{} trajectories in {} chunks are more files than a folder should have\n  hint: larger chunks, or fewer trajectories",
+                store.trajectories,
+                store.chunks()
             ))
             .into());
         }
@@ -62,6 +74,26 @@ impl Store {
             return Err(Failure::wrong(format!(
                 "{name} has chunks of {} trajectories, not {asked}\n  hint: leave the size out to go on",
                 store.chunk
+            ))
+            .into());
+        }
+        store.tidy();
+        Ok(Some(store))
+    }
+
+    /// The folder of a sweep that has begun: what a worker opens, which must not begin another one.
+    ///
+    /// # Errors
+    /// If there is none, or it holds another sweep.
+    pub fn existing(folder: &Path, ensemble: &Sweep) -> Result<Store, HostRefusal> {
+        let name = folder.display().to_string();
+        let Some(store) = Store::read(folder)? else {
+            let gone = io::Error::from(io::ErrorKind::NotFound);
+            return Err(Failure::read(&folder.join(MANIFEST).display().to_string(), &gone).into());
+        };
+        if store.key != ensemble.key() || store.trajectories != ensemble.count() {
+            return Err(Failure::wrong(format!(
+                "{name} holds another sweep\n  hint: model, options, inputs, version and arithmetic must be the same to go on; take another folder"
             ))
             .into());
         }
@@ -96,11 +128,20 @@ impl Store {
         }
     }
 
-    fn begin(folder: &Path, ensemble: &Ensemble, chunk: Option<u64>) -> Result<Store, Failure> {
+    /// Writes the manifest; false when it was to stop before the size of a chunk was known.
+    fn begin(
+        folder: &Path,
+        ensemble: &Sweep,
+        chunk: Option<u64>,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<bool, HostRefusal> {
         let chunk = match chunk {
-            Some(0) => return Err(Failure::wrong("chunks of 0 trajectories\n  hint: 1 or more")),
+            Some(0) => return Err(Failure::wrong("chunks of 0 trajectories\n  hint: 1 or more").into()),
             Some(chunk) => chunk,
-            None => measured(ensemble)?,
+            None => match measured(ensemble, go_on)? {
+                Some(chunk) => chunk,
+                None => return Ok(false),
+            },
         };
         let manifest = json!({
             "carom": env!("CARGO_PKG_VERSION"),
@@ -109,16 +150,16 @@ impl Store {
             "chunk": chunk,
         });
         let fail = |error: &io::Error| Failure::write(&folder.join(MANIFEST).display().to_string(), error);
-        let mut file =
-            tempfile::Builder::new().prefix(".manifest").tempfile_in(folder).map_err(|e| fail(&e))?;
-        writeln!(file, "{manifest}").map_err(|e| fail(&e))?;
+        let mut file = temporary(folder, ".manifest").map_err(|e| fail(&e))?;
+        let written = writeln!(file, "{manifest}").and_then(|()| file.as_file().sync_all());
+        written.map_err(|e| fail(&e))?;
         // Others may begin at the same moment: the first one is right, whatever it measured.
-        if let Err(error) = file.persist_noclobber(folder.join(MANIFEST))
-            && error.error.kind() != io::ErrorKind::AlreadyExists
-        {
-            return Err(fail(&error.error));
+        match file.persist_noclobber(folder.join(MANIFEST)) {
+            Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(fail(&error.error).into())
+            }
+            _ => Ok(true),
         }
-        Store::read(folder)?.ok_or_else(|| fail(&io::Error::from(io::ErrorKind::NotFound)))
     }
 
     /// How many chunks there are when all are done.
@@ -144,7 +185,7 @@ impl Store {
 
     /// Is the chunk there?
     pub fn has(&self, index: u64) -> bool {
-        self.path(index).exists()
+        self.path(index).is_file()
     }
 
     /// The chunks that are not there.
@@ -155,29 +196,62 @@ impl Store {
     /// Writes a chunk, whole or not at all.
     ///
     /// # Errors
-    /// If the system refuses; what was written before stays.
-    pub fn write(&self, index: u64, bytes: &[u8]) -> Result<(), Refusal> {
+    /// If the system refuses, or something else has the chunk's name; what was written before stays.
+    pub fn write(&self, index: u64, bytes: &[u8]) -> Result<(), HostRefusal> {
         let path = self.path(index);
-        let fail = |error: &io::Error| match Failure::write(&path.display().to_string(), error) {
-            Failure::File(message) => Failure::File(format!(
-                "{message}\n  hint: make room; the same sweep to the same folder goes on where it stopped"
-            )),
-            other => other,
+        if path.is_dir() {
+            let name = path.display();
+            return Err(Failure::wrong(format!(
+                "{name} is a folder, in the place of a chunk\n  hint: remove it; the same sweep to the same folder goes on"
+            ))
+            .into());
+        }
+        let fail = |error: &io::Error| {
+            Failure::write(&path.display().to_string(), error)
+                .with_hint("make room; the same sweep to the same folder goes on where it stopped")
         };
-        let mut file =
-            tempfile::Builder::new().prefix(".part-").tempfile_in(&self.folder).map_err(|e| fail(&e))?;
+        let mut file = temporary(&self.folder, &temporary_name(index)).map_err(|e| fail(&e))?;
         let written = file.write_all(bytes).and_then(|()| file.as_file().sync_data());
         written.map_err(|e| fail(&e))?;
-        file.persist(&path).map_err(|e| fail(&e.error))?;
-        Ok(())
+        match file.persist(&path) {
+            // Another worker had the same chunk, was first, and someone tidied up.
+            Err(_) if self.has(index) => Ok(()),
+            outcome => outcome.map(drop).map_err(|e| fail(&e.error).into()),
+        }
     }
+
+    /// Removes what killed processes have left of chunks that are there by now. What others write at this moment is of chunks that are
+    /// missing, or is not needed any more.
+    pub fn tidy(&self) {
+        let Ok(files) = fs::read_dir(&self.folder) else { return };
+        for file in files.flatten() {
+            let name = file.file_name().to_string_lossy().into_owned();
+            let index = name.strip_prefix(BEGUN).and_then(|rest| rest.split('-').next()?.parse().ok());
+            if index.is_some_and(|index| self.has(index)) {
+                let _ = fs::remove_file(file.path());
+            }
+        }
+    }
+}
+
+/// How the names of one chunk begin then.
+fn temporary_name(index: u64) -> String {
+    format!("{BEGUN}{index:06}-")
+}
+
+/// A file of its own name, to be read by whom the process lets read its files.
+fn temporary(folder: &Path, prefix: &str) -> io::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::Builder::new();
+    #[cfg(unix)]
+    file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    file.prefix(prefix).tempfile_in(folder)
 }
 
 /// The bytes of a chunk's file.
 ///
 /// # Errors
 /// A sentence, if they cannot be made.
-pub fn parquet(table: &Table) -> Result<Vec<u8>, Refusal> {
+pub fn parquet(table: &Table) -> Result<Vec<u8>, HostRefusal> {
     let made = || -> io::Result<Vec<u8>> {
         let mut writer = ParquetWriter::new(Vec::new(), table)?;
         let rows = table.rows();
@@ -186,19 +260,22 @@ pub fn parquet(table: &Table) -> Result<Vec<u8>, Refusal> {
         }
         writer.finish()
     };
-    made().map_err(|error| Refusal::File(error.to_string()))
+    made().map_err(|error| HostRefusal::File(error.to_string(), error.raw_os_error()))
 }
 
 /// Rows that take about [`CHUNK_TIME`] on one core, a power of two: the first rows are simulated to see.
-fn measured(ensemble: &Ensemble) -> Result<u64, Failure> {
+fn measured(ensemble: &Sweep, go_on: &(dyn Fn() -> bool + Sync)) -> Result<Option<u64>, HostRefusal> {
     let (begin, mut rows) = (Instant::now(), 0);
-    let mut next = 16;
+    let mut next = 1;
     while begin.elapsed() < MEASURED && rows < ensemble.count() && rows < MOST {
         let until = (rows + next).min(ensemble.count());
-        ensemble.counted(rows..until, Some(1), &|| true, &mut |_| {})?;
+        ensemble.counted(rows..until, Some(1), go_on, &mut |_| {})?;
+        if !go_on() {
+            return Ok(None);
+        }
         (rows, next) = (until, next * 2);
     }
     let per_row = begin.elapsed().as_secs_f64() / (rows.max(1) as f64);
     let wanted = (CHUNK_TIME / per_row.max(1e-9)) as u64;
-    Ok(wanted.clamp(1, MOST).next_power_of_two().min(MOST))
+    Ok(Some(wanted.clamp(1, MOST).next_power_of_two().min(MOST)))
 }

@@ -9,15 +9,15 @@
 //! A final coordinate that was also varied is called `final.x`.
 
 use super::choice::Choice;
-use super::journal::Reader;
+use super::journal::JournalReader;
 use super::plan::Plan;
-use super::record::{Entry, Happening, Record};
+use super::record::{JournalEntry, Occurrence, Record};
 use crate::failure::Failure;
-use crate::output_format::form;
+use crate::output_format::OutputFormat;
 use crate::write::{self, Pending};
 use carom_mech::Model;
 use carom_show::provenance::Stamp;
-use carom_show::table::{self, Column, NpzArchive, Place, Table, Values};
+use carom_show::table::{self, ArrayHeader, Column, ColumnValues, NpzArchive, Table};
 use std::io::Write;
 use std::path::Path;
 
@@ -27,30 +27,13 @@ const PIECE: usize = 1 << 13;
 #[cfg(feature = "tables")]
 const GROUP: usize = 1 << 16;
 
-/// The forms a sweep can be written in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TableFormat {
-    Csv,
-    Npz,
+/// What a sweep can be written as.
+pub const FORMATS: &[OutputFormat] = &[
+    OutputFormat::Csv,
+    OutputFormat::Npz,
     #[cfg(feature = "tables")]
-    Parquet,
-}
-
-impl TableFormat {
-    /// By the extension of a file.
-    ///
-    /// # Errors
-    /// If the extension is none of them.
-    pub fn of(output: &str) -> Result<TableFormat, Failure> {
-        let forms: &[(&str, TableFormat)] = &[
-            ("csv", TableFormat::Csv),
-            ("npz", TableFormat::Npz),
-            #[cfg(feature = "tables")]
-            ("parquet", TableFormat::Parquet),
-        ];
-        form(output, forms)
-    }
-}
+    OutputFormat::Parquet,
+];
 
 /// Which rows: the trajectories, their impacts, or their events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,7 +44,7 @@ pub enum What {
 }
 
 /// Names of a model's results in a sweep.
-pub struct Layout<'a> {
+pub struct ResultNames<'a> {
     pub plan: &'a Plan,
     pub model: &'a Model,
     pub choice: &'a Choice,
@@ -75,7 +58,7 @@ pub struct Layout<'a> {
     pub first: u64,
 }
 
-impl Layout<'_> {
+impl ResultNames<'_> {
     /// The same for a journal that begins with this row of the plan.
     pub fn from(mut self, first: u64) -> Self {
         self.first = first;
@@ -146,19 +129,19 @@ impl Layout<'_> {
     }
 
     /// Appends the row of an impact or event of trajectory `index`.
-    fn push_happening(&self, table: &mut Table, what: What, index: u64, happening: &Happening) {
+    fn push_occurrence(&self, table: &mut Table, what: What, index: u64, occurrence: &Occurrence) {
         let mut cells = Cells(table.columns.iter_mut());
         cells.integer(index as i64);
-        cells.number(happening.time);
-        let i = happening.what as usize;
+        cells.number(occurrence.time);
+        let i = occurrence.what as usize;
         if what == What::Impacts {
             cells.text(self.model.walls.get(i).map_or("", |wall| &wall.name));
-            cells.number(happening.impulse);
+            cells.number(occurrence.impulse);
         } else {
             cells.text(self.model.events.get(i).map_or("", |event| &event.name));
         }
         for k in 0..2 * self.model.coordinates.len() {
-            cells.number(happening.state.get(k).copied().unwrap_or(f64::NAN));
+            cells.number(occurrence.state.get(k).copied().unwrap_or(f64::NAN));
         }
     }
 
@@ -166,36 +149,44 @@ impl Layout<'_> {
     ///
     /// # Errors
     /// If a file cannot be read or written.
-    pub fn write(&self, journal: &Path, output: &str, form: TableFormat, what: What) -> Result<(), Failure> {
-        self.fill(journal, output, form, what).map_err(|failure| match failure {
+    pub fn write(
+        &self,
+        journal: &Path,
+        output: &str,
+        format: OutputFormat,
+        what: What,
+    ) -> Result<(), Failure> {
+        self.fill(journal, output, format, what).map_err(|failure| match failure {
             // The journal is whole.
-            Failure::File(message) if !message.contains("hint:") => Failure::File(format!(
-                "{message}\n  hint: make room; the same command with --resume writes the table without simulating again"
-            )),
+            Failure::File(ref message) | Failure::System(ref message, _) if !message.contains("hint:") => {
+                failure.with_hint(
+                    "make room; the same command with --resume writes the table without simulating again",
+                )
+            }
             other => other,
         })
     }
 
-    fn fill(&self, journal: &Path, output: &str, form: TableFormat, what: What) -> Result<(), Failure> {
+    fn fill(&self, journal: &Path, output: &str, format: OutputFormat, what: What) -> Result<(), Failure> {
         let mut out = Pending::alone(output)?;
         let fail = |error| Failure::write(output, &error);
         let empty = self.empty(what);
-        match form {
-            TableFormat::Csv => {
+        match format {
+            OutputFormat::Csv => {
                 out.write_all(&table::csv_header(&empty)).map_err(fail)?;
                 self.pieces(journal, what, PIECE, |piece| {
                     out.write_all(&table::csv_rows(piece)).map_err(fail)
                 })?;
             }
             #[cfg(feature = "tables")]
-            TableFormat::Parquet => {
+            OutputFormat::Parquet => {
                 let mut writer = table::ParquetWriter::new(&mut out, &empty).map_err(fail)?;
                 self.pieces(journal, what, GROUP, |piece| {
                     writer.group(piece, 0, piece.rows()).map_err(fail)
                 })?;
                 writer.finish().map_err(fail)?;
             }
-            TableFormat::Npz => {
+            OutputFormat::Npz => {
                 // One pass to measure, one to write every column at its place.
                 let (mut rows, mut widths) = (0, vec![0; empty.columns.len()]);
                 self.pieces(journal, what, PIECE, |piece| {
@@ -206,7 +197,7 @@ impl Layout<'_> {
                     Ok(())
                 })?;
                 let columns = empty.columns.iter().zip(widths);
-                let places = columns.map(|(c, width)| Place::sized(&c.name, &c.values, rows, width));
+                let places = columns.map(|(c, width)| ArrayHeader::sized(&c.name, &c.values, rows, width));
                 let mut archive =
                     NpzArchive::new(places.collect()).map_err(Failure::File)?.stamped(empty.stamp.as_ref());
                 self.pieces(journal, what, PIECE, |piece| {
@@ -220,9 +211,10 @@ impl Layout<'_> {
                     out.put(at, &bytes).map_err(fail)?;
                 }
             }
+            other => return Err(other.unsupported(output)),
         }
         out.finish()?;
-        if form == TableFormat::Csv && what == What::Trajectories {
+        if format == OutputFormat::Csv && what == What::Trajectories {
             write::beside_csv(output, &empty)?;
         }
         Ok(())
@@ -250,7 +242,7 @@ impl Layout<'_> {
         size: usize,
         mut each: impl FnMut(&Table) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let mut reader = Reader::open(journal)?;
+        let mut reader = JournalReader::open(journal)?;
         let mut piece = self.empty(what);
         let mut inputs = Vec::new();
         let mut index = 0;
@@ -259,19 +251,19 @@ impl Layout<'_> {
                 each(piece)?;
                 piece.columns.iter_mut().for_each(|column| column.values.clear());
             }
-            Ok(())
+            Ok::<(), Failure>(())
         };
         while let Some(entry) = reader.next()? {
             let list = match (&entry, what) {
-                (Entry::Page(page), What::Impacts) => &page[..],
-                (Entry::Record(record), What::Events) => &record.happened[..],
+                (JournalEntry::Page(page), What::Impacts) => &page[..],
+                (JournalEntry::Record(record), What::Events) => &record.occurrences[..],
                 _ => &[],
             };
-            for happening in list {
-                self.push_happening(&mut piece, what, self.first + index, happening);
+            for occurrence in list {
+                self.push_occurrence(&mut piece, what, self.first + index, occurrence);
                 hand_over(&mut piece)?;
             }
-            if let Entry::Record(record) = &entry {
+            if let JournalEntry::Record(record) = &entry {
                 if what == What::Trajectories {
                     self.plan.row(self.first + index, &mut inputs);
                     self.push(&mut piece, &inputs, record);
@@ -296,19 +288,19 @@ struct Cells<'a>(std::slice::IterMut<'a, Column>);
 
 impl Cells<'_> {
     fn number(&mut self, x: f64) {
-        if let Some(Column { values: Values::Numbers(v), .. }) = self.0.next() {
+        if let Some(Column { values: ColumnValues::Numbers(v), .. }) = self.0.next() {
             v.push(x);
         }
     }
 
     fn integer(&mut self, n: i64) {
-        if let Some(Column { values: Values::Integers(v), .. }) = self.0.next() {
+        if let Some(Column { values: ColumnValues::Integers(v), .. }) = self.0.next() {
             v.push(n);
         }
     }
 
     fn text(&mut self, text: &str) {
-        if let Some(Column { values: Values::Texts(v), .. }) = self.0.next() {
+        if let Some(Column { values: ColumnValues::Texts(v), .. }) = self.0.next() {
             v.push(text.to_owned());
         }
     }

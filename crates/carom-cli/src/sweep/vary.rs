@@ -2,38 +2,28 @@
 //! start and in the run settings, what the constraint rows determine.
 //!
 //! Promise: a row is simulated exactly as `carom run` with the same `--set` and `--start` would. Where that only means other
-//! numbers ([`Shortcut`]) they are computed here; everything else goes through the draft, which also words what is wrong.
+//! numbers ([`Incremental`]) they are computed here; everything else goes through the draft, which also words what is wrong.
 
-use super::incremental::Shortcut;
 use super::plan::Plan;
 use crate::failure::Failure;
 use crate::load::suggestion;
 use carom_mech::{Draft, Model, Physics};
-use carom_run::Options;
-
-/// What each varied name is; its index in the model.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Target {
-    Parameter(usize),
-    Position(usize),
-    Velocity(usize),
-    Momentum(usize),
-}
+use carom_run::{Incremental, Options, Varied};
 
 /// The names of a plan, resolved.
-pub struct Variation {
+pub struct VariedNames {
     draft: Draft,
     names: Vec<String>,
-    targets: Vec<Target>,
-    shortcut: Option<Shortcut>,
+    targets: Vec<Varied>,
+    incremental: Option<Incremental>,
 }
 
-impl Variation {
+impl VariedNames {
     /// Resolves the names of a plan.
     ///
     /// # Errors
     /// If a name is unknown, or cannot be varied.
-    pub fn new(model: &Model, draft: Draft, plan: &Plan) -> Result<Variation, Failure> {
+    pub fn new(model: &Model, draft: Draft, plan: &Plan) -> Result<VariedNames, Failure> {
         let hamiltonian = matches!(model.physics, Physics::Hamiltonian(_));
         let mut targets = Vec::new();
         let mut problems = Vec::new();
@@ -46,8 +36,8 @@ impl Variation {
         if !problems.is_empty() {
             return Err(Failure::wrong(problems.join("\n")));
         }
-        let shortcut = Shortcut::new(model, &draft, &targets);
-        Ok(Variation { draft, names: plan.names.clone(), targets, shortcut })
+        let incremental = Incremental::new(model, &draft, &targets);
+        Ok(VariedNames { draft, names: plan.names.clone(), targets, incremental })
     }
 
     /// The options of one row; `base` says what is not the model's to say.
@@ -55,7 +45,7 @@ impl Variation {
     /// # Errors
     /// A sentence, if these values make no valid model.
     pub fn options(&self, base: &Options, row: &[f64]) -> Result<Options, String> {
-        if let Some(options) = self.shortcut.as_ref().and_then(|s| s.options(base, &self.targets, row)) {
+        if let Some(options) = self.incremental.as_ref().and_then(|i| i.options(base, &self.targets, row)) {
             return Ok(options);
         }
         self.checked(base, row)
@@ -67,7 +57,7 @@ impl Variation {
             problems.first().map_or_else(|| "not a valid model".to_owned(), |p| p.message.clone())
         };
         let draft = changed(self.draft.clone(), &self.names, row, |k| {
-            matches!(self.targets[k], Target::Parameter(_))
+            matches!(self.targets[k], Varied::Parameter(_))
         });
         let (model, _) = draft.check().map_err(sentence)?;
         let sampling = base.sampling.clone();
@@ -100,28 +90,28 @@ pub fn first_right(draft: &Draft, plan: &Plan) -> Option<Model> {
     })
 }
 
-fn target(model: &Model, name: &str, hamiltonian: bool) -> Result<Target, String> {
+fn target(model: &Model, name: &str, hamiltonian: bool) -> Result<Varied, String> {
     if let Some(i) = model.parameters.iter().position(|p| p.name == name) {
-        return Ok(Target::Parameter(i));
+        return Ok(Varied::Parameter(i));
     }
     for (i, c) in model.coordinates.iter().enumerate() {
         let momentum =
             if c.momentum_name == c.name { format!("p_{}", c.name) } else { c.momentum_name.clone() };
         let target = if name == c.name {
-            Target::Position(i)
+            Varied::Position(i)
         } else if name.strip_suffix('\'') == Some(&c.name) {
-            Target::Velocity(i)
+            Varied::Velocity(i)
         } else if name == momentum {
-            Target::Momentum(i)
+            Varied::Momentum(i)
         } else {
             continue;
         };
         return match target {
             _ if c.driven.is_some() => Err(format!("`{name}` cannot be varied: {} is driven", c.name)),
-            Target::Velocity(_) if hamiltonian => {
+            Varied::Velocity(_) if hamiltonian => {
                 Err(format!("`{name}` cannot be varied: this model starts from momenta; vary {momentum}"))
             }
-            Target::Momentum(_) if !hamiltonian => {
+            Varied::Momentum(_) if !hamiltonian => {
                 Err(format!("`{name}` cannot be varied: this model starts from velocities; vary {}'", c.name))
             }
             target => Ok(target),
@@ -162,17 +152,17 @@ mod tests {
         until = 5
     "#;
 
-    fn variation(text: &str, names: &[&str]) -> (Variation, Options) {
+    fn variation(text: &str, names: &[&str]) -> (VariedNames, Options) {
         let (draft, problems) = Draft::parse(text, "m.toml");
         assert!(problems.is_empty());
         let (model, _) = draft.check().unwrap();
         let values: Vec<String> = names.iter().map(|name| format!("{name}=1")).collect();
         let plan = Plan::grid(&values).unwrap();
-        (Variation::new(&model, draft, &plan).unwrap(), Options::of(&model))
+        (VariedNames::new(&model, draft, &plan).unwrap(), Options::of(&model))
     }
 
     #[test]
-    fn the_shortcut_gives_the_numbers_of_the_draft() {
+    fn incremental_options_are_the_numbers_of_the_draft() {
         let text = MODEL.replace("\"x0\"", "1");
         for (names, rows) in [
             (&["l"][..], &[&[1.0][..], &[0.7], &[1e-3], &[3.0], &[0.0], &[-1.0]][..]),
@@ -181,7 +171,7 @@ mod tests {
             (&["x", "l"], &[&[0.1, 0.3]]),
         ] {
             let (variation, base) = variation(&text, names);
-            assert!(variation.shortcut.is_some(), "{names:?}");
+            assert!(variation.incremental.is_some(), "{names:?}");
             for row in rows {
                 let (fast, slow) = (variation.options(&base, row), variation.checked(&base, row));
                 assert_eq!(format!("{fast:?}"), format!("{slow:?}"), "{names:?} {row:?}");
