@@ -1,5 +1,6 @@
 //! A question: what it may carry, within limits.
 
+use crate::outline::momentum;
 use carom::{Error, Model, Options};
 use carom_mech::Mechanics;
 use serde_json::Value;
@@ -105,6 +106,10 @@ impl<'a> Ask<'a> {
         for (name, value) in self.values() {
             options.set(name, value)?;
         }
+        // A slider moves one number; what the rows say of the others follows.
+        if self.is_projected(model) {
+            options.project_start(true);
+        }
         options.max_steps(settings.max_steps.min(limits.steps));
         options.max_impacts(settings.max_impacts.min(limits.impacts));
         let samples = self.count("samples").unwrap_or(settings.samples);
@@ -120,14 +125,37 @@ impl<'a> Ask<'a> {
         Ok(options)
     }
 
-    /// The mechanics with the parameters of the question, for formulas that show values.
-    pub fn with_values(&self, mechanics: &Mechanics) -> Mechanics {
-        let mut mechanics = mechanics.clone();
+    /// Is the start moved onto the constraints? Where there are some and a number was changed that they may depend on.
+    pub fn is_projected(&self, model: &Model) -> bool {
+        !self.values().is_empty() && !carom::doors::checked(model).rows.is_empty()
+    }
+
+    /// The mechanics with the numbers of the question, for reports and code that show them: parameters, those that are formulas
+    /// of others too, and the start.
+    pub fn with_values(&self, model: &Model, mechanics: &Mechanics) -> Result<Mechanics, Error> {
+        let mut options = model.options();
         for (name, value) in self.values() {
-            if let Some(p) = mechanics.model.parameters.iter_mut().find(|p| p.name == name) {
-                p.value = value;
+            options.set(name, value)?;
+        }
+        let mut mechanics = mechanics.clone();
+        for p in &mut mechanics.model.parameters {
+            p.value = options.get(&p.name)?.unwrap_or(p.value);
+        }
+        let changed = |name: &str| self.values().iter().find(|(n, _)| *n == name).map(|(_, x)| *x);
+        let inner = &mut mechanics.model;
+        for (i, c) in inner.coordinates.iter().enumerate() {
+            let start = &mut inner.start;
+            let of = [
+                (c.name.clone(), &mut start.position),
+                (format!("{}'", c.name), &mut start.velocity),
+                (momentum(c), &mut start.momentum),
+            ];
+            for (name, values) in of {
+                if let (Some(x), Some(place)) = (changed(&name), values.get_mut(i)) {
+                    *place = Some(x);
+                }
             }
         }
-        mechanics
+        Ok(mechanics)
     }
 }

@@ -36,14 +36,14 @@ impl Host for Outside {
 }
 
 #[derive(Default)]
-struct State {
+struct DoorState {
     engine: Engine,
     answer: Answer,
     words: Vec<usize>,
 }
 
 thread_local! {
-    static STATE: RefCell<State> = RefCell::new(State::default());
+    static STATE: RefCell<DoorState> = RefCell::new(DoorState::default());
 }
 
 /// A place for bytes of the host.

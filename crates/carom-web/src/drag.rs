@@ -1,23 +1,28 @@
 //! A drawn point is pulled to a place: which start positions put it there?
 //!
 //! ```text
-//! minimise |r(q) − target|² subject to c(q, t₀) = 0 :   (JᵀJ + ε I) δq = −Jᵀ ρ,   ρ = (r(q) − target, c(q)),   J = ∂ρ/∂q
+//! minimise |r(q) − target|² subject to c(q, t₀) = 0
+//! step:     (JᵀJ + ε I) δ + Cᵀμ = −Jᵀ(r − target),   C δ = 0,          J = ∂r/∂q,  C = ∂c/∂q
+//! restore:  q ← q − Cᵀ(C Cᵀ)⁻¹ c                                       (until c is rounding)
 //! ```
 //!
-//! over the coordinates that are not driven, from where they are now (Levenberg–Marquardt: ε falls while it succeeds). A place
-//! that cannot be reached gives the nearest found, and says so.
+//! over the coordinates that are not driven, from where they are now (Levenberg–Marquardt along the constraints: ε falls while it
+//! succeeds). Promise: the rows hold to rounding wherever the point is pulled; a place that cannot be reached gives the nearest
+//! found, and says so.
 
 use crate::ask::Ask;
 use crate::{Answer, Engine, problems};
 use carom::{Error, doors};
 use carom_expr::{Expr, Symbol};
 use carom_mech::{Mechanics, RowKind};
-use carom_show::formula::{Meaning, curves, meaning};
+use carom_show::formula::{SymbolMeaning, curves, meaning};
 use carom_show::view;
 use serde_json::{Map, Value, json};
 
 /// Steps of the iteration at most.
 const MOST_STEPS: usize = 60;
+/// Part of a row's size that keeps rows which depend on each other solvable.
+const REDUNDANT: f64 = 1e-12;
 /// Coordinates a picture can be dragged by.
 const MOST_COORDINATES: usize = 200;
 
@@ -55,7 +60,7 @@ impl Engine {
         let at: Vec<f64> = inner.position.iter().map(|s| s.values.first().copied().unwrap_or(0.0)).collect();
         let time = inner.time.first().copied().unwrap_or(0.0);
         let at_point = point.at.clone();
-        let mut problem = Problem::new(&mut mechanics, &at_point, &target, time);
+        let problem = DragProblem::new(&mut mechanics, &at_point, &target, time);
         let (q, distance) = problem.solve(at);
         let place = problem.place(&q);
         let size = target.iter().chain(&place).fold(1e-3_f64, |a, x| a.max(x.abs()));
@@ -74,7 +79,7 @@ impl Engine {
     }
 }
 
-struct Problem<'a> {
+struct DragProblem<'a> {
     mechanics: &'a Mechanics,
     /// r(q), then c(q), then ∂/∂q of each, row by row.
     roots: Vec<Expr>,
@@ -86,8 +91,8 @@ struct Problem<'a> {
     time: f64,
 }
 
-impl<'a> Problem<'a> {
-    fn new(mechanics: &'a mut Mechanics, point: &[Expr], target: &[f64], time: f64) -> Problem<'a> {
+impl<'a> DragProblem<'a> {
+    fn new(mechanics: &'a mut Mechanics, point: &[Expr], target: &[f64], time: f64) -> DragProblem<'a> {
         let model = &mut mechanics.model;
         let rows = model.rows.iter().filter(|r| r.kind == RowKind::Holonomic).map(|r| r.expr);
         let residuals: Vec<Expr> = point.iter().copied().chain(rows).collect();
@@ -100,7 +105,7 @@ impl<'a> Problem<'a> {
                 roots.push(model.dag.derivative(r, q));
             }
         }
-        Problem {
+        DragProblem {
             mechanics,
             roots,
             target: target[..point.len()].to_vec(),
@@ -116,10 +121,10 @@ impl<'a> Problem<'a> {
         let model = &self.mechanics.model;
         let curves = curves(model);
         let value = |symbol: Symbol| match meaning(model, symbol) {
-            Meaning::Known(x) => x,
-            Meaning::Time => self.time,
-            Meaning::Position(k) => q[k],
-            Meaning::Input(i, order) => curves[i].value(order, self.time),
+            SymbolMeaning::Known(x) => x,
+            SymbolMeaning::Time => self.time,
+            SymbolMeaning::Position(k) => q[k],
+            SymbolMeaning::Input(i, order) => curves[i].value(order, self.time),
             _ => 0.0,
         };
         let mut all = model.dag.evaluate_all(&self.roots, value);
@@ -133,39 +138,23 @@ impl<'a> Problem<'a> {
     }
 
     /// The nearest q and the distance that is left.
-    fn solve(&mut self, mut q: Vec<f64>) -> (Vec<f64>, f64) {
+    fn solve(&self, start: Vec<f64>) -> (Vec<f64>, f64) {
         let n = self.free.len();
-        let residual = |values: &[f64]| -> Vec<f64> {
-            values.iter().enumerate().map(|(i, x)| x - self.target.get(i).copied().unwrap_or(0.0)).collect()
+        let distance = |values: &[f64]| {
+            values.iter().zip(&self.target).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
         };
-        let norm = |r: &[f64]| r.iter().map(|x| x * x).sum::<f64>();
-        let (values, mut jacobian) = self.values(&q);
-        let mut rho = residual(&values);
+        let (mut q, mut values, mut jacobian) = self.restore(start);
         let mut damping = 1e-3;
         for _ in 0..MOST_STEPS {
-            if norm(&rho) < 1e-24 || n == 0 {
+            if distance(&values) < 1e-12 || n == 0 {
                 break;
             }
-            // Normal equations with damping, solved by elimination: small and positive definite.
-            let mut a = vec![0.0; n * n];
-            let mut b = vec![0.0; n];
-            for r in 0..self.residuals {
-                let row = &jacobian[r * n..(r + 1) * n];
-                for i in 0..n {
-                    b[i] -= row[i] * rho[r];
-                    for j in 0..n {
-                        a[i * n + j] += row[i] * row[j];
-                    }
-                }
-            }
-            (0..n).for_each(|i| a[i * n + i] += damping);
-            let Some(step) = solve(a, b) else { break };
+            let Some(step) = self.step(&values, &jacobian, damping) else { break };
             let mut next = q.clone();
             self.free.iter().zip(&step).for_each(|(&i, dq)| next[i] += dq);
-            let (values, next_jacobian) = self.values(&next);
-            let next_rho = residual(&values);
-            if norm(&next_rho).is_finite() && norm(&next_rho) < norm(&rho) {
-                (q, rho, jacobian) = (next, next_rho, next_jacobian);
+            let (next, next_values, next_jacobian) = self.restore(next);
+            if distance(&next_values) < distance(&values) {
+                (q, values, jacobian) = (next, next_values, next_jacobian);
                 damping = (damping * 0.2).max(1e-12);
             } else {
                 damping *= 8.0;
@@ -174,16 +163,81 @@ impl<'a> Problem<'a> {
                 }
             }
         }
-        (q, norm(&rho).sqrt())
+        let left = distance(&values);
+        (q, left)
+    }
+
+    /// A damped step towards the target along the rows.
+    fn step(&self, values: &[f64], jacobian: &[f64], damping: f64) -> Option<Vec<f64>> {
+        let (n, rows) = (self.free.len(), self.residuals - self.dimension);
+        let size = n + rows;
+        let (mut a, mut b) = (vec![0.0; size * size], vec![0.0; size]);
+        for r in 0..self.dimension {
+            let row = &jacobian[r * n..(r + 1) * n];
+            for i in 0..n {
+                b[i] -= row[i] * (values[r] - self.target[r]);
+                for j in 0..n {
+                    a[i * size + j] += row[i] * row[j];
+                }
+            }
+        }
+        (0..n).for_each(|i| a[i * size + i] += damping);
+        for r in 0..rows {
+            let row = &jacobian[(self.dimension + r) * n..(self.dimension + r + 1) * n];
+            let norm = row.iter().map(|x| x * x).sum::<f64>();
+            for i in 0..n {
+                a[(n + r) * size + i] = row[i];
+                a[i * size + n + r] = row[i];
+            }
+            // Rows that say the same twice share their multiplier.
+            a[(n + r) * size + n + r] = -REDUNDANT * norm;
+        }
+        let mut all = solve(a, b)?;
+        all.truncate(n);
+        Some(all)
+    }
+
+    /// Newton's method onto the rows, by the smallest changes, until rounding stops it; with values and derivatives there.
+    fn restore(&self, mut q: Vec<f64>) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let (n, d, rows) = (self.free.len(), self.dimension, self.residuals - self.dimension);
+        let off = |values: &[f64]| values[d..].iter().map(|c| c.abs()).sum::<f64>();
+        let (mut values, mut jacobian) = self.values(&q);
+        for _ in 0..MOST_STEPS {
+            if off(&values) == 0.0 {
+                break;
+            }
+            let row = |r: usize| &jacobian[(d + r) * n..(d + r + 1) * n];
+            let dot = |r: usize, s: usize| row(r).iter().zip(row(s)).map(|(x, y)| x * y).sum::<f64>();
+            let mut a: Vec<f64> = (0..rows * rows).map(|k| dot(k / rows, k % rows)).collect();
+            (0..rows).for_each(|r| a[r * rows + r] *= 1.0 + REDUNDANT);
+            let Some(y) = solve(a, values[d..].to_vec()) else { break };
+            let mut next = q.clone();
+            for (k, &i) in self.free.iter().enumerate() {
+                next[i] -= (0..rows).map(|r| row(r)[k] * y[r]).sum::<f64>();
+            }
+            let (next_values, next_jacobian) = self.values(&next);
+            // False for what is not a number, too.
+            let nearer = off(&next_values) < off(&values);
+            if !nearer {
+                break;
+            }
+            (q, values, jacobian) = (next, next_values, next_jacobian);
+        }
+        (q, values, jacobian)
     }
 }
 
-/// a x = b by elimination; `None` when a pivot vanishes.
+/// a x = b by elimination with the largest pivot of each column; `None` when one vanishes.
 fn solve(mut a: Vec<f64>, mut b: Vec<f64>) -> Option<Vec<f64>> {
     let n = b.len();
     for k in 0..n {
+        let largest = (k..n).max_by(|&i, &j| a[i * n + k].abs().total_cmp(&a[j * n + k].abs()))?;
+        if largest != k {
+            (0..n).for_each(|j| a.swap(k * n + j, largest * n + j));
+            b.swap(k, largest);
+        }
         let pivot = a[k * n + k];
-        if !(pivot.is_finite() && pivot > 0.0) {
+        if !(pivot.is_finite() && pivot != 0.0) {
             return None;
         }
         for i in k + 1..n {

@@ -2,10 +2,11 @@
 
 use crate::ask::Ask;
 use crate::{Answer, Engine, Host, problems};
-use carom::{Error, Format, doors};
-use carom_mech::Draft;
+use carom::{Error, doors};
+use carom_mech::draft::SignalSource;
+use carom_mech::{Draft, Mechanics};
 use carom_show::draw::Theme;
-use carom_show::{page, plot};
+use carom_show::{page, plot, report};
 use serde_json::{Value, json};
 
 impl Engine {
@@ -47,45 +48,61 @@ impl Engine {
         host: &dyn Host,
     ) -> Result<Vec<u8>, Vec<carom::Diagnostic>> {
         let said = |error: Error| error.diagnostics().to_vec();
-        let format = match kind {
+        let written: Option<fn(&Mechanics) -> String> = match kind {
             "model" => return Ok(ask.text().as_bytes().to_vec()),
-            "notebook" => return Ok(notebook(stem, ask).into_bytes()),
-            "report_html" => Some(Format::Html),
-            "report_latex" => Some(Format::Latex),
-            "report_markdown" => Some(Format::Markdown),
-            "report_text" => Some(Format::Text),
-            "sympy" => Some(Format::Sympy),
-            "rust" => Some(Format::Rust),
-            "c" => Some(Format::C),
+            "notebook" => {
+                let projected = self.model(ask).is_ok_and(|model| ask.is_projected(&model));
+                return Ok(notebook(stem, ask, projected).into_bytes());
+            }
+            "report_html" => Some(report::html),
+            "report_latex" => Some(report::latex),
+            "report_markdown" => Some(report::markdown),
+            "report_text" => Some(|mechanics| report::text(mechanics, 100)),
+            "sympy" => Some(report::sympy),
+            "rust" => Some(report::rust),
+            "c" => Some(report::c),
             _ => None,
         };
-        if let Some(format) = format {
-            let report = self.model(ask).and_then(|model| model.report(format));
-            return report.map(String::into_bytes).map_err(said);
+        if let Some(written) = written {
+            let derived =
+                self.model(ask).and_then(|model| ask.with_values(&model, &*doors::derived(&model)?));
+            return derived.map(|mechanics| written(&mechanics).into_bytes()).map_err(said);
         }
-        let mut made = self.simulate(ask, host, |_| ()).map_err(said)?;
-        let picture = matches!(kind, "page" | "svg" | "svg_dark" | "png");
-        if picture && ask.number("samples").is_none() {
-            // As many samples as a smooth picture needs.
-            let audit = made.motion.audit();
-            let samples = match kind {
-                "page" => page::samples_for(audit.steps),
-                _ => plot::samples_for(audit.steps, made.motion.impacts().len()),
+        let (begin, seconds) = (host.now(), ask.limits().seconds);
+        let picture = matches!(kind, "page" | "svg" | "svg_dark" | "png") && ask.number("samples").is_none();
+        let mut samples = None;
+        if picture {
+            // As many samples as a smooth picture needs: who has seen the motion knows its steps and impacts.
+            let (steps, impacts) = match ask.count("steps").zip(ask.count("impacts")) {
+                Some(known) => known,
+                None => {
+                    let first = self.simulate(ask, host, |options| _ = options.samples(2)).map_err(said)?;
+                    (first.motion.audit().steps as usize, first.motion.impacts().len())
+                }
             };
-            let samples = samples.min(ask.limits().samples);
-            made = self.simulate(ask, host, |options| _ = options.samples(samples)).map_err(said)?;
+            let wanted = match kind {
+                "page" => page::samples_for(steps as u64),
+                _ => plot::samples_for(steps as u64, impacts),
+            };
+            samples = Some(wanted.min(ask.limits().samples));
         }
-        let motion = &made.motion;
+        let left = (seconds - (host.now() - begin)).max(0.0);
+        let made = self.simulate_within(ask, host, left, |options| {
+            if let Some(samples) = samples {
+                options.samples(samples);
+            }
+        });
+        let motion = &made.map_err(said)?.motion;
         let mechanics = doors::mechanics(motion).map_err(said)?;
         let inner = doors::motion(motion);
         let what: Vec<String> =
             ask.strings("plot").unwrap_or_default().iter().map(|&w| w.to_owned()).collect();
-        let dark = plot::Style { theme: Theme::Dark, ..plot::Style::default() };
+        let dark = plot::PlotStyle { theme: Theme::Dark, ..plot::PlotStyle::default() };
         match kind {
             "page" => page::html(&mechanics, inner, &what).map(String::into_bytes),
-            "svg" => plot::svg(&mechanics, inner, &what, plot::Style::default()).map(String::into_bytes),
+            "svg" => plot::svg(&mechanics, inner, &what, plot::PlotStyle::default()).map(String::into_bytes),
             "svg_dark" => plot::svg(&mechanics, inner, &what, dark).map(String::into_bytes),
-            "png" => plot::png(&mechanics, inner, &what, plot::Style::default()),
+            "png" => plot::png(&mechanics, inner, &what, plot::PlotStyle::default()),
             "csv" => Ok(motion.to_csv()),
             "records_csv" => Ok(motion.records_to_csv()),
             _ => Ok(motion.to_json().into_bytes()),
@@ -129,9 +146,24 @@ fn stem(file: &str) -> String {
 }
 
 /// A notebook that simulates the model with the Python package.
-fn notebook(stem: &str, ask: &Ask<'_>) -> String {
+fn notebook(stem: &str, ask: &Ask<'_>, projected: bool) -> String {
     // A JSON string is a Python string.
-    let text = json!(ask.text()).to_string();
+    let mut text = json!(ask.text()).to_string();
+    let named = Draft::parse(ask.text(), "model.toml").0.inputs;
+    let is_read = |name: &str| {
+        named
+            .iter()
+            .any(|input| matches!(&input.signal, SignalSource::Table { file, .. } if file.text == name))
+    };
+    let tables: Vec<String> = ask
+        .tables()
+        .into_iter()
+        .filter(|(name, _)| is_read(name))
+        .map(|(name, table)| format!("{}: {}", json!(name), json!(table)))
+        .collect();
+    if !tables.is_empty() {
+        text = format!("{text}, tables={{{}}}", tables.join(", "));
+    }
     let parameters = Draft::parse(ask.text(), "model.toml").0.parameters;
     let is_parameter = |name: &str| parameters.iter().any(|(word, _)| word.text == name);
     let mut arguments: Vec<String> =
@@ -142,6 +174,9 @@ fn notebook(stem: &str, ask: &Ask<'_>) -> String {
         if !entries.is_empty() {
             arguments.push(format!("{key}={{{}}}", entries.join(", ")));
         }
+    }
+    if projected {
+        arguments.push("project=True".to_owned());
     }
     let code = |id: &str, lines: &[String]| {
         json!({

@@ -70,7 +70,7 @@ impl Answer {
 pub const MOST_TEXT: usize = 2_000_000;
 
 /// What was asked last, made ready.
-struct Known {
+struct LoadedModel {
     text: String,
     file: String,
     tables: Vec<(String, String)>,
@@ -83,7 +83,7 @@ struct Known {
 /// The engine: answers questions and remembers the model of the last one.
 #[derive(Default)]
 pub struct Engine {
-    known: Option<Known>,
+    known: Option<LoadedModel>,
 }
 
 impl Engine {
@@ -109,6 +109,7 @@ impl Engine {
             "sweep" => self.sweep(&ask, host),
             "drag" => self.drag(&ask),
             "export" => self.export(&ask, host),
+            "font" => Ok(text::font()),
             "gallery" => Ok(text::gallery()),
             "schema" => Ok(text::schema()),
             _ => Err(format!("`{what}` is no question")),
@@ -120,12 +121,12 @@ impl Engine {
         self.known(ask).model.clone()
     }
 
-    fn known(&mut self, ask: &ask::Ask<'_>) -> &mut Known {
+    fn known(&mut self, ask: &ask::Ask<'_>) -> &mut LoadedModel {
         let (text, file, tables) = (ask.text(), ask.file(), ask.tables());
-        let same = |k: &Known| k.text == text && k.file == file && k.tables == tables;
+        let same = |k: &LoadedModel| k.text == text && k.file == file && k.tables == tables;
         let known = match self.known.take() {
             Some(known) if same(&known) => known,
-            _ => Known {
+            _ => LoadedModel {
                 model: doors::model(text, file, tables.clone()),
                 text: text.to_owned(),
                 file: file.to_owned(),
@@ -172,14 +173,13 @@ impl Engine {
 
     fn derive(&mut self, ask: &ask::Ask<'_>, host: &dyn Host) -> Answer {
         let begin = host.now();
-        let derived = self.model(ask).and_then(|model| doors::derived(&model));
+        let derived = self.model(ask).and_then(|model| ask.with_values(&model, &*doors::derived(&model)?));
         match derived {
             Err(error) => Answer::of(&json!({
                 "ok": false, "name": null, "sections": [], "seconds": 0.0,
                 "diagnostics": problems::list(error.diagnostics(), ask),
             })),
             Ok(mechanics) => {
-                let mechanics = ask.with_values(&mechanics);
                 let sections = carom_show::report::sections_json(&mechanics);
                 let json = format!(
                     "{{\"ok\":true,\"name\":{},\"diagnostics\":[],\"sections\":{sections},\"seconds\":{}}}",

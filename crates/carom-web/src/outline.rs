@@ -1,13 +1,16 @@
 //! What a model has: names, and a slider for every number that may be changed.
 //!
 //! The range of a slider is sensible, not a bound: for a value a > 0 it is 0 … about 3 a, for a < 0 its mirror image, for an
-//! angle a whole turn, for a restitution 0 … 1, for a start value as much to either side as the model has sizes.
+//! angle a whole turn, for a restitution 0 … 1, for a start value as much to either side as the model has sizes. It ends at round
+//! numbers of the unit in which the value is shown; all numbers of an answer are in coherent units, and `factor` (a value is
+//! divided by it to be shown) says what people read.
 
 use crate::ask::Ask;
+use crate::run::shown;
 use crate::{Answer, Engine, problems};
 use carom::doors;
 use carom_mech::Draft;
-use carom_mech::draft::{Assignment, FormulaKind, Signal};
+use carom_mech::draft::{Assignment, FormulaKind, SignalSource};
 use serde_json::{Value, json};
 use std::f64::consts::PI;
 
@@ -56,7 +59,7 @@ impl Engine {
         let given = ask.tables();
         let mut tables: Vec<Value> = Vec::new();
         for input in &draft.inputs {
-            if let Signal::Table { file, .. } = &input.signal {
+            if let SignalSource::Table { file, .. } = &input.signal {
                 let entry =
                     json!({ "file": file.text, "given": given.iter().any(|(name, _)| *name == file.text) });
                 if !tables.contains(&entry) {
@@ -76,14 +79,13 @@ impl Engine {
                 name = Some(model.name().to_owned());
                 run = json!({ "from": checked.start.time, "until": checked.run.until, "samples": checked.run.samples });
                 sliders = self::sliders(checked, draft, &units);
-                let unit = |name: &str| checked.shown_unit(name).map(|shown| shown.label);
                 coordinates = checked
                     .coordinates
                     .iter()
                     .map(|c| {
                         json!({
                             "name": c.name, "driven": c.driven.is_some(),
-                            "momentum": momentum(c), "unit": unit(&c.name),
+                            "momentum": momentum(c), "unit": shown(checked, &c.name).0,
                         })
                     })
                     .collect();
@@ -105,25 +107,44 @@ pub fn momentum(c: &carom_mech::Coordinate) -> String {
     if c.momentum_name == c.name { format!("p_{}", c.name) } else { c.momentum_name.clone() }
 }
 
+/// Where a value stands in the text, and its unit and that unit's factor if it stands there with one: `"20 deg"`.
+struct Literal {
+    from: usize,
+    to: usize,
+    unit: Option<(String, f64)>,
+}
+
 fn sliders(model: &carom_mech::Model, draft: &Draft, units: &Units<'_>) -> Vec<Value> {
     let place = |list: &[Assignment], name: &str| {
         let found = list.iter().find(|(word, _)| word.text.trim_end_matches(['\'', '′', '’']) == name);
-        let formula = found.map(|(_, formula)| formula);
-        let number = formula.filter(|f| f.kind == FormulaKind::Number && f.at.source == 0);
-        number.map(|f| (units.at(f.at.start), units.at(f.at.end)))
+        let formula = found.map(|(_, formula)| formula).filter(|f| f.at.source == 0)?;
+        let unit = match formula.kind {
+            FormulaKind::Number => None,
+            _ => {
+                let quantity = carom_mech::units::quantity(&formula.text)?;
+                let factor = quantity.unit.as_ref().ok()?.factor();
+                Some((quantity.unit_text.trim().to_owned(), factor))
+            }
+        };
+        Some(Literal { from: units.at(formula.at.start), to: units.at(formula.at.end), unit })
     };
-    let slider = |name: &str,
-                  kind: &str,
-                  value: Option<f64>,
-                  range: (f64, f64),
-                  free: bool,
-                  at: Option<(usize, usize)>| {
-        let step = 10f64.powf(((range.1 - range.0) / 1000.0).log10().floor());
-        json!({
-            "name": name, "kind": kind, "value": value, "unit": model.shown_unit(name).map(|shown| shown.label),
-            "min": range.0, "max": range.1, "step": step, "free": free,
-            "from": at.map(|at| at.0), "to": at.map(|at| at.1),
-        })
+    let slider =
+        |name: &str, kind: &str, value: Option<f64>, range: (f64, f64), free: bool, at: Option<Literal>| {
+            let step = 10f64.powf(((range.1 - range.0) / 1000.0).log10().floor());
+            let (unit, factor) = shown(model, name);
+            let quantity = at.as_ref().and_then(|at| at.unit.as_ref());
+            json!({
+                "name": name, "kind": kind, "value": value, "unit": unit, "factor": factor,
+                "min": range.0, "max": range.1, "step": step, "free": free,
+                "from": at.as_ref().map(|at| at.from), "to": at.as_ref().map(|at| at.to),
+                "written": quantity.map(|(unit, factor)| json!({ "unit": unit, "factor": factor })),
+            })
+        };
+    // A range of round numbers, as people read them.
+    let factor = |name: &str| model.shown_unit(name).map_or(1.0, |shown| shown.factor);
+    let read = |name: &str, range: &dyn Fn(f64) -> (f64, f64)| {
+        let (low, high) = range(factor(name));
+        (low * factor(name), high * factor(name))
     };
     let restitutions: Vec<_> = model.walls.iter().map(|w| w.restitution).collect();
     let of_walls = model.dag.symbols_in(&restitutions);
@@ -131,7 +152,7 @@ fn sliders(model: &carom_mech::Model, draft: &Draft, units: &Units<'_>) -> Vec<V
     for p in &model.parameters {
         let free = model.dag.symbols_in(&[p.formula]).is_empty();
         let elastic = of_walls.iter().any(|&s| model.dag.symbol_expr(s) == p.symbol);
-        let range = if elastic { (0.0, 1.0) } else { of_parameter(p.value) };
+        let range = if elastic { (0.0, 1.0) } else { read(&p.name, &|f| of_parameter(p.value / f)) };
         out.push(slider(&p.name, "parameter", Some(p.value), range, free, place(&draft.parameters, &p.name)));
     }
     // As large as what the model itself says about lengths.
@@ -143,7 +164,11 @@ fn sliders(model: &carom_mech::Model, draft: &Draft, units: &Units<'_>) -> Vec<V
         let angle = is_angle(&c.name)
             || model.shown_unit(&c.name).is_some_and(|u| u.label == "rad" || u.label == "deg");
         let x = value.unwrap_or(0.0);
-        let range = if angle && x.abs() <= PI { (-PI, PI) } else { around(x, size.max(1.0)) };
+        let range = if angle && x.abs() <= PI {
+            (-PI, PI)
+        } else {
+            read(&c.name, &|f| around(x / f, size.max(1.0) / f))
+        };
         out.push(slider(&c.name, "position", value, range, free, place(&draft.start.position, &c.name)));
         let (kind, name, value, list) = match draft.hamiltonian {
             Some(_) => ("momentum", momentum(c), model.start.momentum[i], &draft.start.momentum),
@@ -151,7 +176,8 @@ fn sliders(model: &carom_mech::Model, draft: &Draft, units: &Units<'_>) -> Vec<V
         };
         let free = c.driven.is_none() && !(rows && value.is_none());
         let at = place(list, &c.name).or_else(|| place(list, &name));
-        out.push(slider(&name, kind, value, around(value.unwrap_or(0.0), 2.0), free, at));
+        let range = read(&name, &|f| around(value.unwrap_or(0.0) / f, 2.0 / f));
+        out.push(slider(&name, kind, value, range, free, at));
     }
     out
 }

@@ -9,8 +9,11 @@ use serde_json::{Value, json};
 /// Progress is told at most this often, in seconds.
 const TELL: f64 = 0.05;
 
+/// Start values that differ by less, relative to themselves or to 1, are those that were asked for.
+const TYPED: f64 = 1e-9;
+
 /// A motion and how long its making took.
-pub struct Made {
+pub struct TimedMotion {
     pub motion: Motion,
     pub simulate_seconds: f64,
 }
@@ -22,7 +25,18 @@ impl Engine {
         ask: &Ask<'_>,
         host: &dyn Host,
         change: impl FnOnce(&mut Options),
-    ) -> Result<Made, Error> {
+    ) -> Result<TimedMotion, Error> {
+        self.simulate_within(ask, host, ask.limits().seconds, change)
+    }
+
+    /// The same, within so many seconds.
+    pub fn simulate_within(
+        &mut self,
+        ask: &Ask<'_>,
+        host: &dyn Host,
+        seconds: f64,
+        change: impl FnOnce(&mut Options),
+    ) -> Result<TimedMotion, Error> {
         let known = self.known(ask);
         let model = known.model.clone()?;
         let mut options = ask.options(&model)?;
@@ -35,9 +49,9 @@ impl Engine {
             known.seconds = (derived - begin, host.now() - derived);
         }
         let Some(simulator) = &mut known.simulator else {
-            return model.simulate(&options).map(|motion| Made { motion, simulate_seconds: 0.0 });
+            return model.simulate(&options).map(|motion| TimedMotion { motion, simulate_seconds: 0.0 });
         };
-        let (begin, seconds) = (host.now(), ask.limits().seconds);
+        let begin = host.now();
         let mut told = begin;
         let motion = simulator.simulate_with(&options, |progress| {
             let now = host.now();
@@ -51,7 +65,7 @@ impl Engine {
             }
             now - begin < seconds
         })?;
-        Ok(Made { motion, simulate_seconds: host.now() - begin })
+        Ok(TimedMotion { motion, simulate_seconds: host.now() - begin })
     }
 
     /// A motion with everything a page shows of it.
@@ -62,16 +76,19 @@ impl Engine {
         };
         let (derive, compile) =
             self.known.as_mut().map_or((0.0, 0.0), |known| std::mem::take(&mut known.seconds));
-        let Made { motion, simulate_seconds } = made;
+        let TimedMotion { motion, simulate_seconds } = made;
         let model = doors::checked(motion.model());
         let mut answer = Answer::default();
         let columns: Vec<String> = motion
             .columns()
             .into_iter()
             .map(|(name, values)| {
-                let unit = model.shown_unit(&name).map(|shown| shown.label);
+                let (unit, factor) = shown(model, &name);
                 let values = answer.doubles(values);
-                format!("{{\"name\":{},\"unit\":{},\"values\":{values}}}", json!(name), json!(unit))
+                format!(
+                    "{{\"name\":{},\"unit\":{unit},\"factor\":{factor},\"values\":{values}}}",
+                    json!(name)
+                )
             })
             .collect();
         let mut records = doors::motion(&motion).clone();
@@ -84,6 +101,7 @@ impl Engine {
             .and_then(|mechanics| page::scene_json(&mechanics, doors::motion(&motion)).ok());
         let scene_seconds = host.now() - begin;
         let arithmetic = records.audit.arithmetic.name();
+        records.warnings.extend(moved(ask, motion.model(), &records));
         empty(&mut records);
         let warnings = problems::list(motion.model().warnings(), ask);
         answer.json = format!(
@@ -97,6 +115,35 @@ impl Engine {
         );
         Ok(answer)
     }
+}
+
+/// The unit in which people read a signal, and what its values in coherent units are divided by for that.
+pub fn shown(model: &carom_mech::Model, signal: &str) -> (Value, Value) {
+    let unit = model.shown_unit(signal);
+    (json!(unit.as_ref().map(|u| &u.label)), json!(unit.map_or(1.0, |u| u.factor)))
+}
+
+/// What is said of a start that had to be moved onto the constraints.
+fn moved(ask: &Ask<'_>, model: &carom::Model, motion: &carom_run::Motion) -> Option<String> {
+    if !ask.is_projected(model) {
+        return None;
+    }
+    let (checked, values) = (doors::checked(model), ask.values());
+    let mut said = Vec::new();
+    for (prime, given, shown) in
+        [("", &checked.start.position, &motion.position), ("'", &checked.start.velocity, &motion.velocity)]
+    {
+        for (i, c) in checked.coordinates.iter().enumerate().filter(|(_, c)| c.driven.is_none()) {
+            let name = format!("{}{prime}", c.name);
+            let set = values.iter().find(|(n, _)| *n == name).map(|(_, x)| *x);
+            let there = shown.get(i).and_then(|signal| signal.values.first().copied());
+            let (Some(asked), Some(there)) = (set.or(given[i]), there) else { continue };
+            if (asked - there).abs() > TYPED * asked.abs().max(1.0) {
+                said.push(format!("{name} = {there:.4} in place of {asked:.4}"));
+            }
+        }
+    }
+    (!said.is_empty()).then(|| format!("the start was moved onto the constraints: {}", said.join(", ")))
 }
 
 /// The samples are columns: they need not be in the records too.

@@ -8,6 +8,7 @@ use crate::ask::Ask;
 use crate::outline::momentum;
 use crate::{Answer, Engine, Host, problems};
 use carom::{Model, Progress, doors};
+use carom_expr::Random;
 use carom_show::track::{Knot, Track};
 use carom_show::view;
 use serde_json::json;
@@ -33,8 +34,10 @@ impl Engine {
         let mut cloud = Cloud::default();
         let (mut impacts, mut stops) = (Vec::new(), Vec::new());
         for k in 0..count {
-            let moves: Vec<f64> = varied.iter().map(|_| 2.0 * random.next() - 1.0).collect();
-            let made = self.simulate(ask, host, |options| {
+            let moves: Vec<f64> = varied.iter().map(|_| random.symmetric()).collect();
+            // All neighbours together have the time of the question.
+            let left = seconds - (host.now() - begin);
+            let made = self.simulate_within(ask, host, left.max(0.0), |options| {
                 if k > 0 {
                     for ((name, x), u) in varied.iter().zip(&moves) {
                         // Only names of the model are varied.
@@ -195,17 +198,4 @@ fn refused(found: &[carom::Diagnostic], ask: &Ask<'_>) -> Answer {
         "ok": false, "diagnostics": problems::list(found, ask), "done": 0, "time": [], "columns": [], "points": [],
         "dimension": 0, "impacts": [], "stop": [], "seconds": 0.0,
     }))
-}
-
-/// Reproducible numbers in [0, 1): splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
 }

@@ -1,4 +1,4 @@
-//! Questions about texts: completion, hover, gallery, the list of keys.
+//! Questions about texts: completion, hover, gallery, the list of keys, the font of formulas.
 
 use crate::Answer;
 use crate::ask::Ask;
@@ -48,6 +48,14 @@ fn offset(text: &str, position: &Value) -> usize {
         (position["line"].as_u64().unwrap_or(0), position["character"].as_u64().unwrap_or(0));
     let before = text.split_inclusive('\n').take(line as usize);
     before.map(|line| line.encode_utf16().count()).sum::<usize>() + character as usize
+}
+
+/// What formulas are set in.
+pub fn font() -> Answer {
+    let mut answer = Answer::default();
+    let place = answer.bytes(carom_show::report::math_font().to_vec());
+    answer.json = format!("{{\"bytes\":{place}}}");
+    answer
 }
 
 /// The models that come with carom.
