@@ -1,8 +1,10 @@
 // The studio's stage, time controls and sliders in a notebook: the front of carom's Python widget (an anywidget module).
 //
 // Python → page, traits: `model_text`, `sliders` [{name, kind, value, min, max}], `scene` (the data of an animation page, as
-// JSON text or object), `plots` (requests as for `carom show --plot`), `error`. Page → Python, a message {type: "set",
-// values: {name: number}}; Python simulates and sets `scene` again. One answer is awaited before the next question.
+// JSON text or object), `plots` (requests as for `carom show --plot`), `error`, and `answered`, which counts answers. Page → Python,
+// a message {type: "set", values: {name: number}}; Python simulates and sets `scene` again. One answer is awaited before the next
+// question: a trait that is set to what it was says nothing, so the count tells, and where there is none, a while without an
+// answer does.
 
 import { Cell } from "./app/cell";
 import { Player } from "./app/player";
@@ -22,6 +24,7 @@ import { sliders, type SliderHost } from "./values/sliders";
 interface WidgetModel {
   get(name: string): unknown;
   on(event: string, act: () => void): void;
+  off?(event: string, act: () => void): void;
   send(content: unknown): void;
 }
 
@@ -44,62 +47,87 @@ function parsed(value: unknown): Scene | null {
   return readScene(page);
 }
 
+/** Pixels of a panel's height. */
+const HEIGHT = 130;
+
+/** The pixel of a time, from the left. */
+const across = (width: number, from: number, to: number, time: number): number => 14 + ((width - 28) * (time - from)) / (to - from || 1);
+
 /** Signals over time, small and still but for the line where the animation is. */
 class Panels {
   readonly element = h("div", { class: "panels" });
   private scene: Scene | null = null;
   private requests: string[] = [];
+  private pictures: (OffscreenCanvas | undefined)[] = [];
   constructor(private readonly host: Element) {}
 
   show(scene: Scene | null, requests: unknown): void {
     this.scene = scene;
+    this.pictures = [];
     const asked = Array.isArray(requests) ? requests.filter((r): r is string => typeof r === "string" && !r.includes(" vs ") && !r.startsWith("view")) : [];
     this.requests = asked.length ? asked : scene ? [scene.columns.slice(0, 3).map((c) => c.name).join(",")] : [];
-    this.element.replaceChildren(...this.requests.map((r) => h("canvas", { role: "img", "aria-label": `${r} over time` })));
+    const labels = this.requests.map((r) => `${r} over time`);
+    if ([...this.element.children].map((c) => c.getAttribute("aria-label")).join() !== labels.join()) this.element.replaceChildren(...labels.map((l) => h("canvas", { role: "img", "aria-label": l })));
+  }
+
+  /** Colours changed. */
+  recolour(): void {
+    this.pictures = [];
   }
 
   mark(time: number): void {
     const { scene } = this;
     if (!scene) return;
-    const ink = readInk(this.host);
     const [from, to] = span(scene);
+    const flash = readInk(this.host).flash;
     [...this.element.children].forEach((child, n) => {
       const canvas = child as HTMLCanvasElement;
       const width = canvas.clientWidth;
-      const height = 130;
-      canvas.width = width * 2;
-      canvas.height = height * 2;
+      if (!width) return;
+      if (this.pictures[n]?.width !== 2 * width) {
+        this.pictures[n] = this.picture(scene, n, width);
+        canvas.width = 2 * width;
+        canvas.height = 2 * HEIGHT;
+      }
       const c = canvas.getContext("2d");
       if (!c) return;
-      c.setTransform(2, 0, 0, 2, 0, 0);
-      const names = this.requests[n]!.split(",").map((s) => s.trim()).filter((s) => columnOf(scene, s));
-      const { times, rows, columns } = curves(scene, names);
-      const all = rows.flat().filter((v): v is number => v !== null);
-      const low = all.reduce((a, b) => Math.min(a, b), Infinity);
-      const high = all.reduce((a, b) => Math.max(a, b), -Infinity);
-      const x = (t: number): number => 14 + ((width - 28) * (t - from)) / (to - from || 1);
-      const y = (v: number): number => height - 12 - ((height - 36) * (v - low)) / (high - low || 1);
-      rows.forEach((row, i) => {
-        c.strokeStyle = colour(ink, i);
-        c.lineWidth = 1.4;
-        c.beginPath();
-        let open = false;
-        row.forEach((v, k) => {
-          if (v === null) open = false;
-          else {
-            if (open) c.lineTo(x(times[k]!), y(v));
-            else c.moveTo(x(times[k]!), y(v));
-            open = true;
-          }
-        });
-        c.stroke();
-        c.fillStyle = colour(ink, i);
-        c.font = "italic 12px system-ui, sans-serif";
-        c.fillText(plain(columns[i]!.label), 16 + 70 * i, 15);
-      });
-      c.fillStyle = ink.flash;
-      c.fillRect(x(time) - 0.75, 20, 1.5, height - 26);
+      c.clearRect(0, 0, canvas.width, canvas.height);
+      c.drawImage(this.pictures[n]!, 0, 0);
+      c.fillStyle = flash;
+      c.fillRect(2 * across(width, from, to, time) - 1.5, 40, 3, 2 * HEIGHT - 52);
     });
+  }
+
+  /** The curves of one panel, drawn once: only the line moves with time. */
+  private picture(scene: Scene, n: number, width: number): OffscreenCanvas {
+    const canvas = new OffscreenCanvas(2 * width, 2 * HEIGHT);
+    const c = canvas.getContext("2d") as unknown as CanvasRenderingContext2D;
+    const ink = readInk(this.host);
+    const [from, to] = span(scene);
+    c.setTransform(2, 0, 0, 2, 0, 0);
+    const names = this.requests[n]!.split(",").map((s) => s.trim()).filter((s) => columnOf(scene, s));
+    const { times, rows, columns } = curves(scene, names);
+    let [low, high] = [Infinity, -Infinity];
+    for (const row of rows) for (const v of row) if (v !== null) [low, high] = [Math.min(low, v), Math.max(high, v)];
+    const y = (v: number): number => HEIGHT - 12 - ((HEIGHT - 36) * (v - low)) / (high - low || 1);
+    let at = 16;
+    rows.forEach((row, i) => {
+      c.strokeStyle = c.fillStyle = colour(ink, i);
+      c.lineWidth = 1.4;
+      c.beginPath();
+      let open = false;
+      row.forEach((v, k) => {
+        if (v !== null && open) c.lineTo(across(width, from, to, times[k]!), y(v));
+        else if (v !== null) c.moveTo(across(width, from, to, times[k]!), y(v));
+        open = v !== null;
+      });
+      c.stroke();
+      c.font = "italic 12px system-ui, sans-serif";
+      const words = plain(columns[i]!.label);
+      c.fillText(words, at, 15);
+      at += c.measureText(words).width + 18;
+    });
+    return canvas;
   }
 }
 
@@ -122,11 +150,22 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
   const dragging = new Cell(false);
   let asked = -Infinity;
   let waiting: Record<string, number> | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const send = (): void => {
-    if (!waiting || performance.now() - asked < PATIENCE) return;
+    clearTimeout(timer);
+    if (!waiting) return;
+    const left = asked + PATIENCE - performance.now();
+    if (left > 0) {
+      timer = setTimeout(send, left + 1);
+      return;
+    }
     asked = performance.now();
     model.send({ type: "set", values: waiting });
     waiting = null;
+  };
+  const answered = (): void => {
+    asked = -Infinity;
+    send();
   };
   const side: SliderHost = {
     outline, values, dragging,
@@ -151,7 +190,6 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
 
   let first = true;
   const scene = (): void => {
-    asked = -Infinity;
     let shown: Scene | null = null;
     try {
       shown = parsed(model.get("scene"));
@@ -165,35 +203,40 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
       if (first && !still()) player.play();
       first = false;
     }
-    send();
+    answered();
   };
   const knobs = (): void => {
     const all = (model.get("sliders") as Partial<Slider>[] | undefined) ?? [];
-    const full = all.map((s): Slider => ({ name: s.name ?? "", kind: s.kind ?? "parameter", value: s.value ?? 0, unit: s.unit ?? null, min: s.min ?? -1, max: s.max ?? 1, step: 0, free: true, from: null, to: null }));
+    const full = all.map((s): Slider => ({ name: s.name ?? "", kind: s.kind ?? "parameter", value: s.value ?? 0, unit: s.unit ?? null, factor: s.factor ?? 1, min: s.min ?? -1, max: s.max ?? 1, step: 0, free: true, from: null, to: null, written: null }));
     outline.value = { ok: true, diagnostics: [], name: "", sliders: full, coordinates: [], walls: [], rows: [], events: [], outputs: [], bodies: [], tables: [], names: [], run: { from: 0, until: 1, samples: 1 }, hamiltonian: false };
   };
   const trouble = (): void => {
     const why = model.get("error");
     error.textContent = typeof why === "string" ? why : "";
     error.hidden = !error.textContent;
-    if (why) asked = -Infinity;
+    if (why) answered();
   };
   player.onFrame((time) => panels.mark(time));
-  model.on("change:scene", scene);
-  model.on("change:plots", scene);
-  model.on("change:sliders", knobs);
-  model.on("change:error", trouble);
+  const heard: [string, () => void][] = [["change:scene", scene], ["change:plots", scene], ["change:sliders", knobs], ["change:error", trouble], ["change:answered", answered]];
+  for (const [event, act] of heard) model.on(event, act);
   const recolour = (): void => {
     shade();
+    panels.recolour();
     stage.recolour();
   };
   dark.addEventListener("change", recolour);
+  // A notebook has a theme of its own, which can be changed while it is open.
+  const themed = new MutationObserver(recolour);
+  themed.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
   knobs();
   trouble();
   scene();
   return () => {
     player.pause();
+    clearTimeout(timer);
+    for (const [event, act] of heard) model.off?.(event, act);
     dark.removeEventListener("change", recolour);
+    themed.disconnect();
   };
 }
 

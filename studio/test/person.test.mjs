@@ -2,23 +2,24 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { median, open, percentile, quickest, quiet, serial, shown, start, within } from "./browser.mjs";
+import { link, median, open, percentile, quiet, serial, shown, start, within } from "./browser.mjs";
 
 let studio;
 before(async () => { studio = await start(); });
 after(async () => { await studio.close(); });
 
-test("the first motion is there within a second of a cold load", async (t) => {
-  const first = await quickest(1000, async () => {
+test("the first motion is drawn within a second of a cold load, at the median of five", async (t) => {
+  const times = [];
+  for (let i = 0; i < 5; i++) {
+    // A context of its own: no cache, no service worker.
     const page = await open(studio);
-    const time = await page.evaluate(() => performance.getEntriesByName("first motion")[0].startTime);
+    times.push(await page.evaluate(() => performance.getEntriesByName("first motion")[0].startTime));
     assert.equal(await page.title(), "Double pendulum against a wall · carom studio");
     quiet(page);
     await page.context().close();
-    return time;
-  });
-  t.diagnostic(`first motion after ${first.toFixed(0)} ms`);
-  within(t, first, 1000);
+  }
+  t.diagnostic(`first motion after ${times.map((x) => x.toFixed(0)).join(", ")} ms`);
+  within(t, median(times), 1000);
 });
 
 test("a mistake is underlined where it is, and a click repairs it", async () => {
@@ -41,33 +42,85 @@ test("a mistake is underlined where it is, and a click repairs it", async () => 
   await page.context().close();
 });
 
+test("a page that opens with a mistake says so, and shows the motion once it is repaired", async () => {
+  const page = await open(studio, { hash: link({ file: "m.toml", text: 'coordinates = ["x"]\nlagrangian = "x\'^2/2 - k*x^2/2"\n[parameters]\nkk = 1.0\n[start]\nposition = { x = 1.0 }\n[run]\nuntil = 1.0\n' }), wait: false });
+  await page.locator(".problems li.error").first().waitFor();
+  await page.waitForFunction(() => /mistakes; no motion yet/.test(document.querySelector(".chip").textContent));
+  await page.locator(".problems .fix").first().click();
+  await shown(page);
+  await page.waitForFunction(() => document.querySelector(".audit").dataset.verdict !== "stale");
+  quiet(page);
+  await page.context().close();
+});
+
+test("values that cannot be simulated say why and are forgiven; warnings of a model stand below its text", async () => {
+  const page = await open(studio);
+  const n = await serial(page);
+  // A wall that stands where the ball starts, once it is moved there; `e` hides Euler's number, which is worth a warning.
+  await page.evaluate(() => globalThis.carom.session.open({ file: "w.toml", text: 'coordinates = ["x"]\nlagrangian = "x\'^2/2"\n[parameters]\ne = 0.0\n[wall.left]\ngap = "x - e"\n[start]\nposition = { x = 1.0 }\n[run]\nuntil = 1.0\n', tables: {} }));
+  await shown(page, n);
+  await page.locator(".problems li.warning").first().waitFor();
+  await page.locator('[aria-label="e, typed"]').fill("2");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector(".audit").dataset.verdict === "stale");
+  assert.match(await page.locator(".chip").textContent(), /left.*last motion/);
+  assert.ok((await page.locator(".problems li.error").count()) > 0);
+  await page.locator('[aria-label="Reset e"]').click();
+  await page.waitForFunction(() => document.querySelector(".audit").dataset.verdict === "good");
+  assert.equal(await page.locator(".problems li.error").count(), 0);
+  quiet(page);
+  await page.context().close();
+});
+
+test("tables, keys and the model's names are completed, and a name says what it is", async () => {
+  const page = await open(studio);
+  const at = (words, more) => page.evaluate(([w, n]) => { const { editor } = globalThis.carom; editor.reveal(editor.view.state.doc.toString().indexOf(w) + n); }, [words, more]);
+  const offered = () => page.locator(".cm-tooltip-autocomplete li").allTextContents();
+  await at("[start]", 0);
+  await page.keyboard.type("[eve");
+  await page.locator(".cm-tooltip-autocomplete li", { hasText: "event" }).first().waitFor();
+  await page.keyboard.press("Escape");
+  for (let i = 0; i < 4; i++) await page.keyboard.press("Backspace");
+  await at("m1*g*y1", 0);
+  await page.keyboard.type("x_");
+  await page.locator(".cm-tooltip-autocomplete li", { hasText: "x_wall" }).waitFor();
+  assert.ok((await offered()).every((t) => t.startsWith("x_")), JSON.stringify(await offered()));
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => globalThis.carom.session.document.value.text.includes("x_wallm1*g*y1"));
+  await page.keyboard.press("Control+z");
+  const word = page.locator(".cm-line", { hasText: "potential" });
+  const box = await word.boundingBox();
+  await page.mouse.move(box.x + 20, box.y + 8);
+  await page.locator(".cm-tooltip .hover").waitFor();
+  assert.ok((await page.locator(".cm-tooltip .hover").textContent()).length > 10);
+  quiet(page);
+  await page.context().close();
+});
+
 test("dragging a slider changes the motion within 100 ms at the median", async (t) => {
   const page = await open(studio);
   await page.evaluate(() => {
     globalThis.delays = [];
-    let asked = 0;
-    globalThis.carom.session.values.listen(() => { asked = performance.now(); });
-    globalThis.carom.session.shown.listen(() => requestAnimationFrame(() => globalThis.delays.push(performance.now() - asked)));
+    // From the movement of the slider to the frame that shows the motion of just these values.
+    const asked = new Map();
+    globalThis.carom.session.values.listen((values) => asked.set(values, performance.now()));
+    globalThis.carom.session.shown.listen(({ values }) => requestAnimationFrame(() => { if (asked.has(values)) globalThis.delays.push(performance.now() - asked.get(values)); }));
   });
   const slider = page.locator('[data-name="g"] input[type="range"]');
   const box = await slider.boundingBox();
   const y = box.y + box.height / 2;
-  const middle = await quickest(100, async () => {
-    await page.evaluate(() => { globalThis.delays.length = 0; });
-    await page.mouse.move(box.x + box.width / 5, y);
-    await page.mouse.down();
-    for (let i = 1; i <= 40; i++) {
-      await page.mouse.move(box.x + box.width / 5 + (i * box.width) / 80, y);
-      await page.waitForTimeout(25);
-    }
-    await page.mouse.up();
-    await page.waitForTimeout(300);
-    const delays = await page.evaluate(() => globalThis.delays);
-    t.diagnostic(`${delays.length} motions, median ${median(delays).toFixed(1)} ms, p95 ${percentile(delays, 0.95).toFixed(1)} ms`);
-    assert.ok(delays.length >= 10, `${delays.length} motions`);
-    return median(delays);
-  });
-  within(t, middle, 100);
+  await page.mouse.move(box.x + box.width / 5, y);
+  await page.mouse.down();
+  for (let i = 1; i <= 40; i++) {
+    await page.mouse.move(box.x + box.width / 5 + (i * box.width) / 80, y);
+    await page.waitForTimeout(25);
+  }
+  await page.mouse.up();
+  await page.waitForTimeout(300);
+  const delays = await page.evaluate(() => globalThis.delays);
+  t.diagnostic(`${delays.length} motions, median ${median(delays).toFixed(1)} ms, p95 ${percentile(delays, 0.95).toFixed(1)} ms`);
+  assert.ok(delays.length >= 10, `${delays.length} motions`);
+  within(t, median(delays), 100);
   assert.ok((await page.evaluate(() => globalThis.carom.session.values.value.g)) > 9.81);
   await page.locator('[data-name="g"] .reset').click();
   await page.waitForFunction(() => !("g" in globalThis.carom.session.values.value));
@@ -91,7 +144,8 @@ test("scrubbing, a step to an impact, and the impulse of impact 3", async () => 
   const all = await page.evaluate(() => globalThis.carom.session.shown.value.reply.motion.impacts.map((i) => i.time));
   assert.equal(all.length, 7);
   assert.ok(Math.abs(all[0] - 0.845724416263871) < 1e-12);
-  assert.match(await page.locator(".readout").textContent(), /→/);
+  // With the next frame both sides of the jump are read.
+  await page.waitForFunction(() => document.querySelector(".readout").textContent.includes("→"), null, { timeout: 10_000 });
   await page.locator('[aria-label="Next impact"]').click();
   assert.equal(await page.evaluate(() => globalThis.carom.player.time.value), all[3]);
   quiet(page);

@@ -5,11 +5,9 @@
 import assert from "node:assert/strict";
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
-import { DESK, open, PHONE, quiet, shown, serial, start } from "./browser.mjs";
+import { DESK, lettered, open, PHONE, quiet, ROOT, shown, serial, start } from "./browser.mjs";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const OUT = join(ROOT, "target/studio-pictures");
 let studio;
 before(async () => { mkdirSync(OUT, { recursive: true }); studio = await start(); });
@@ -20,6 +18,7 @@ const seek = (page, time) => page.evaluate((t) => new Promise((done) => { global
 for (const scheme of ["light", "dark"])
   test(`every pane in ${scheme}`, async () => {
     const page = await open(studio, { options: { ...DESK, colorScheme: scheme } });
+    await lettered(page);
     await seek(page, 2.62);
     await page.screenshot({ path: join(OUT, `studio-${scheme}.png`) });
     if (scheme === "light" && process.env.CAROM_README_PICTURE) await page.screenshot({ path: join(ROOT, "docs/studio.png") });
@@ -60,6 +59,9 @@ test("contact forces, space, a comparison and a cloud", async () => {
   await seek(page, 4);
   await page.screenshot({ path: join(OUT, "compare.png") });
   await page.locator(".compare-bar button").click();
+  const m = await serial(page);
+  await page.locator('[aria-label="Reset m1"]').click();
+  await shown(page, m);
   await page.locator('[aria-label="Cloud of 200 neighbours"]').click();
   await page.waitForFunction(() => globalThis.carom.stage.cloud.value?.done === 200, null, { timeout: 20_000 });
   await seek(page, 7);
@@ -70,6 +72,7 @@ test("contact forces, space, a comparison and a cloud", async () => {
 test("every pane on a phone", async () => {
   for (const scheme of ["light", "dark"]) {
     const page = await open(studio, { options: { ...PHONE, colorScheme: scheme } });
+    await lettered(page);
     await seek(page, 2.62);
     for (const tab of ["Motion", "Text", "Maths", "Plots", "Values"]) {
       await page.locator(".tabs button", { hasText: tab }).click();

@@ -29,7 +29,8 @@ test("the widget draws a scene, and a slider asks the kernel for another", { ski
     const listeners = {};
     globalThis.sent = [];
     globalThis.kernel = { set: (name, value) => { traits[name] = value; for (const f of listeners[`change:${name}`] ?? []) f(); } };
-    widget.render({ model: { get: (n) => traits[n], on: (e, f) => { (listeners[e] ??= []).push(f); }, send: (m) => globalThis.sent.push(m) }, el: document.getElementById("out") });
+    globalThis.listening = () => Object.values(listeners).flat().length;
+    globalThis.leave = widget.render({ model: { get: (n) => traits[n], on: (e, f) => { (listeners[e] ??= []).push(f); }, off: (e, f) => { listeners[e] = listeners[e].filter((g) => g !== f); }, send: (m) => globalThis.sent.push(m) }, el: document.getElementById("out") });
   }, [readFileSync(join(DIST, "widget.js"), "utf8"), data]);
   await page.waitForTimeout(300);
   const drawn = (selector) => page.locator(selector).first().evaluate((c) => c.getContext("2d").getImageData(0, 0, c.width, c.height).data.filter((v) => v > 0).length);
@@ -45,9 +46,19 @@ test("the widget draws a scene, and a slider asks the kernel for another", { ski
   assert.equal(await page.evaluate(() => globalThis.sent.length), 1);
   await page.evaluate((scene) => globalThis.kernel.set("scene", scene), data);
   assert.equal(await page.evaluate(() => globalThis.sent.length), 2);
+  // An answer that changes no trait is told by its count; without one, a while is waited and then asked again.
+  const asks = (n) => page.waitForFunction((k) => globalThis.sent.length === k, n, { timeout: 6000 });
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await page.evaluate(() => globalThis.sent.length), 2);
+  await page.evaluate(() => globalThis.kernel.set("answered", 3));
+  await asks(3);
+  await page.keyboard.press("ArrowRight");
+  await asks(4);
   await page.evaluate(() => globalThis.kernel.set("error", "error: unknown name `thetta`"));
   assert.equal(await page.locator(".error").textContent(), "error: unknown name `thetta`");
+  assert.ok((await page.evaluate(() => globalThis.listening())) > 3);
   if (process.env.CAROM_PICTURES) await page.screenshot({ path: process.env.CAROM_PICTURES });
+  assert.equal(await page.evaluate(() => { globalThis.leave(); return globalThis.listening(); }), 0, "a widget that is gone hears nothing");
   assert.deepEqual(wrong, []);
   await browser.close();
 });

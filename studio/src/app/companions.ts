@@ -13,14 +13,27 @@ import type { Session, Shown } from "./session";
 const NEIGHBOURS = 200;
 const SAMPLES = 301;
 
-/** Changed values in words. */
-function words(values: Record<string, number>): string {
-  const all = Object.entries(values).map(([name, value]) => `${name} = ${figure(value, 4)}`);
+/** Changed values in words, in the units of their sliders. */
+function words(session: Session, values: Record<string, number>): string {
+  const sliders = session.outline.value?.sliders ?? [];
+  const all = Object.entries(values).map(([name, value]) => {
+    const s = sliders.find((k) => k.name === name);
+    return `${name} = ${figure(value / (s?.factor ?? 1), 4)}${s?.unit ? ` ${s.unit}` : ""}`;
+  });
   return all.length ? all.join(", ") : "as the model says";
 }
 
+/** What stands beside the motion, for the address. */
+export interface Beside {
+  ghost: Cell<boolean>;
+  cloud: Cell<boolean>;
+  pinned: Cell<Shown | null>;
+  /** Simulates these values aside and pins the run. */
+  pin(values: Record<string, number>): Promise<void>;
+}
+
 /** Buttons for the stage, and the bar that says what is compared. */
-export function companions(session: Session, stage: Stage, plots: Plots): { tools: HTMLElement[]; bar: HTMLElement } {
+export function companions(session: Session, stage: Stage, plots: Plots): Beside & { tools: HTMLElement[]; bar: HTMLElement } {
   const ghost = new Cell(false);
   const cloud = new Cell(false);
   const pinned = new Cell<Shown | null>(null);
@@ -33,8 +46,8 @@ export function companions(session: Session, stage: Stage, plots: Plots): { tool
   const ghostButton = pressed(button("Ghost of the previous run", "ghost", () => { ghost.value = !ghost.value; }), ghost);
   const cloudButton = pressed(button("Cloud of 200 neighbours", "cloud", () => { cloud.value = !cloud.value; }), cloud);
   const compareButton = button("Compare with this run", "compare", () => { pinned.value = pinned.value ? null : session.shown.value; });
-  const record: HTMLButtonElement = button("Record", "record", () => menu(record, [["GIF", () => void recordGif(stage, base())], ["WebM", () => void recordWebm(stage, base())]]), { "aria-haspopup": "menu", "aria-expanded": "false" });
-  const base = (): string => session.document.value.file.replace(/\.toml$/, "");
+  const record: HTMLButtonElement = button("Record", "record", () => menu(record, [["GIF", () => film(recordGif)], ["WebM", () => film(recordWebm)]]), { "aria-haspopup": "menu", "aria-expanded": "false" });
+  const film = (make: typeof recordGif): void => void make(stage, session.document.value.file.replace(/\.toml$/, "")).catch((error: unknown) => say(`The film could not be made: ${error instanceof Error ? error.message : String(error)}`));
 
   // The ghost is the run before the hand was laid on, so that a long drag is seen against where it began.
   let before: Scene | null = null;
@@ -60,17 +73,17 @@ export function companions(session: Session, stage: Stage, plots: Plots): { tool
     compareButton.setAttribute("aria-pressed", String(a !== null));
     bar.hidden = !a;
     stage.beside.value = a?.reply.scene ?? null;
-    plots.ghost.value = a?.reply.scene ?? null;
+    plots.ghost.value = a;
     if (!a || !b) return;
     const summary = (s: Shown): string => `${s.reply.motion.impacts.length} impacts`;
     bar.replaceChildren(
-      h("span", {}, h("b", {}, "Left: "), `${words(a.values)} · ${summary(a)}`),
-      h("span", {}, h("b", {}, "Right: "), `${words(b.values)} · ${summary(b)}`),
+      h("span", {}, h("b", {}, "Left: "), `${words(session, a.values)} · ${summary(a)}`),
+      h("span", {}, h("b", {}, "Right: "), `${words(session, b.values)} · ${summary(b)}`),
       button("Stop comparing", null, () => { pinned.value = null; }, { text: true, class: "stop" }));
   };
   pinned.listen((a) => {
     refresh();
-    if (a) say("Pinned. Change a value: the runs go side by side");
+    if (a?.serial) say("Pinned. Change a value: the runs go side by side");
   });
   session.shown.listen(refresh);
 
@@ -90,7 +103,10 @@ export function companions(session: Session, stage: Stage, plots: Plots): { tool
     if (on) {
       say("200 starts within a thousandth of this one");
       sweep.now();
-    } else stage.cloud.value = null;
+    } else {
+      stage.cloud.value = null;
+      session.engine.cancel("sweep");
+    }
   });
   session.shown.listen(() => {
     stage.cloud.value = null;
@@ -101,5 +117,14 @@ export function companions(session: Session, stage: Stage, plots: Plots): { tool
     pinned.value = null;
     previous = null;
   });
-  return { tools: [ghostButton, compareButton, cloudButton, record], bar };
+  const pin = async (values: Record<string, number>): Promise<void> => {
+    const document = session.document.value;
+    try {
+      const reply = await session.engine.ask("run", session.question(document, values, session.until.value), { aside: true });
+      if (reply.ok && reply.motion && session.document.value === document) pinned.value = { reply: reply as Shown["reply"], values, serial: 0 };
+    } catch (error) {
+      if (!(error instanceof Cancelled)) say(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return { tools: [ghostButton, compareButton, cloudButton, record], bar, ghost, cloud, pinned, pin };
 }

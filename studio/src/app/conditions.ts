@@ -8,6 +8,7 @@
 // Facts are numbers of the page by name: `impacts`, `value.g`, `max.y`. One that does not exist makes its comparison false.
 
 import type { Player } from "./player";
+import type { Slider } from "../engine/protocol";
 import type { Session } from "./session";
 
 export type Facts = (name: string) => number;
@@ -42,6 +43,7 @@ export function facts(session: Session, player: Player): Facts {
   const outline = session.outline.value;
   const motion = session.stale.value ? null : shown?.reply.motion;
   const column = (name: string): Float64Array | null => shown?.reply.scene?.columns.find((c) => c.name === name)?.data ?? null;
+  const slider = (name: string): Slider | undefined => outline?.sliders.find((s) => s.name === name);
   const zeno = motion?.contacts.filter((c) => c.zeno) ?? [];
   const simple: Record<string, () => number> = {
     impacts: () => motion?.impacts.length ?? NaN,
@@ -58,8 +60,9 @@ export function facts(session: Session, player: Player): Facts {
     mistakes: () => session.diagnostics.value.filter((d) => d.severity === "error").length,
   };
   const dotted: Record<string, (rest: string) => number> = {
-    value: (name) => session.values.value[name] ?? outline?.sliders.find((s) => s.name === name)?.value ?? NaN,
-    model: (name) => outline?.sliders.find((s) => s.name === name)?.value ?? NaN,
+    // In the units of the sliders, which are those of the curves.
+    value: (name) => (session.values.value[name] ?? slider(name)?.value ?? NaN) / (slider(name)?.factor ?? 1),
+    model: (name) => (slider(name)?.value ?? NaN) / (slider(name)?.factor ?? 1),
     impact: (n) => motion?.impacts[Number(n) - 1]?.time ?? NaN,
     impulse: (n) => motion?.impacts[Number(n) - 1]?.impulse[0] ?? NaN,
     hamiltonian: (n) => (n === "0" ? column("hamiltonian")?.[0] : motion?.impacts[Number(n) - 1]?.hamiltonian_after) ?? NaN,

@@ -38,7 +38,11 @@ export class Gallery {
     find.addEventListener("input", () => this.filter(find.value));
     this.dialog = h("dialog", { class: "gallery", "aria-label": "Gallery" }, h("header", {}, h("h2", {}, "Gallery"), find, button("Close the gallery", "close", () => this.dialog.close())), this.list);
     this.dialog.addEventListener("click", (e) => { if (e.target === this.dialog) this.dialog.close(); });
-    this.dialog.addEventListener("close", () => { this.moving = false; });
+    this.dialog.addEventListener("close", () => {
+      this.moving = false;
+      // A picture that nobody sees is not waited for.
+      this.session.engine.cancel("run", { aside: true });
+    });
     document.body.append(this.dialog);
     this.watcher = new IntersectionObserver((all) => {
       for (const e of all) {
@@ -103,7 +107,7 @@ export class Gallery {
       if (!card) break;
       card.asked = true;
       try {
-        const reply = await this.session.engine.ask("run", { text: card.entry.text, file: `${card.entry.name}.toml`, samples: SAMPLES, limits: { seconds: 1 } });
+        const reply = await this.session.engine.ask("run", { text: card.entry.text, file: `${card.entry.name}.toml`, samples: SAMPLES, limits: { seconds: 1 } }, { aside: true });
         card.scene = reply.scene;
         card.element.classList.toggle("plain", !reply.scene || reply.scene.dimension === 0);
         this.draw(card, 0.35);

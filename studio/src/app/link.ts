@@ -19,6 +19,21 @@ export interface State {
   front?: PaneName;
   plots?: Request[];
   lesson?: number;
+  /** The lines of its file end in \r\n. */
+  crlf?: boolean;
+  /** The mark of the file on the disk that the text was made from, where `carom studio` serves it, and whether it was typed in
+   *  since; of no use elsewhere. */
+  disk?: string;
+  typed?: boolean;
+  /** How fast it plays, and how space is looked at. */
+  speed?: number;
+  turn?: [about: number, above: number];
+  /** The part of the time that plots show. */
+  zoom?: [number, number];
+  /** What stands beside the motion: the values it is compared with, the ghost, the cloud. */
+  compare?: Record<string, number>;
+  ghost?: boolean;
+  cloud?: boolean;
 }
 
 /** Characters of a link, and characters that it may unpack to. */
@@ -51,9 +66,16 @@ async function all(stream: ReadableStream<Uint8Array>, most: number): Promise<Ui
   return out;
 }
 
-/** The state as text for an address. */
-export async function pack(state: State): Promise<string> {
-  const bytes = await all(new Blob([JSON.stringify(state)]).stream().pipeThrough(new CompressionStream("deflate-raw")), MOST_STATE);
+/** The state as text for an address; without its tables where they are too long for one. */
+export async function pack(state: State): Promise<{ text: string; whole: boolean }> {
+  const text = await packed(state);
+  if (text.length <= MOST_LINK && JSON.stringify(state).length <= MOST_STATE) return { text, whole: true };
+  const { tables: _, ...rest } = state;
+  return { text: await packed(rest), whole: false };
+}
+
+async function packed(state: State): Promise<string> {
+  const bytes = await all(new Blob([JSON.stringify(state)]).stream().pipeThrough(new CompressionStream("deflate-raw")), Infinity);
   let raw = "";
   for (let i = 0; i < bytes.length; i += 0x8000) raw += String.fromCharCode(...bytes.subarray(i, i + 0x8000));
   return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
@@ -75,6 +97,7 @@ export async function unpack(text: string): Promise<State> {
 
 const isText = (v: unknown): v is string => typeof v === "string";
 const isNumber = (v: unknown): v is number => typeof v === "number" && Number.isFinite(v);
+const isPair = (v: unknown): v is [number, number] => Array.isArray(v) && v.length === 2 && v.every(isNumber);
 const isRecord = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null && !Array.isArray(v);
 
 /** Only what has the right shape; names such as `__proto__` cannot be keys of what is made. */
@@ -88,6 +111,15 @@ export function accept(json: unknown): State {
   if (isLayout(json["layout"])) state.layout = json["layout"];
   if (PANES.includes(json["front"] as PaneName)) state.front = json["front"] as PaneName;
   if (isNumber(json["lesson"])) state.lesson = json["lesson"];
+  if (json["crlf"] === true) state.crlf = true;
+  if (isText(json["disk"]) && json["disk"].length <= 64) state.disk = json["disk"];
+  if (json["typed"] === true) state.typed = true;
+  if (isNumber(json["speed"]) && json["speed"] > 0 && json["speed"] < 1e6) state.speed = json["speed"];
+  if (isPair(json["turn"])) state.turn = [json["turn"][0], Math.min(1.55, Math.max(-1.55, json["turn"][1]))];
+  if (isPair(json["zoom"]) && json["zoom"][0] < json["zoom"][1]) state.zoom = json["zoom"];
+  if (isRecord(json["compare"])) state.compare = { ...entries(json["compare"], isNumber) };
+  if (json["ghost"] === true) state.ghost = true;
+  if (json["cloud"] === true) state.cloud = true;
   if (Array.isArray(json["plots"])) state.plots = json["plots"].slice(0, 12).filter(isRequest);
   return state;
 }

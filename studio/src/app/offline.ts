@@ -4,8 +4,13 @@
 import { isServed } from "../engine/served";
 
 export function offline(): void {
-  if (!import.meta.env.PROD || isServed()) return;
   if (!("serviceWorker" in navigator) || !isSecureContext) return;
+  if (isServed()) {
+    // One that another studio left at this port is sent away.
+    void navigator.serviceWorker.getRegistrations().then((all) => all.forEach((r) => void r.unregister()), () => undefined);
+    return;
+  }
+  if (!import.meta.env.PROD) return;
   void navigator.serviceWorker.register("./sw.js", { scope: "./" }).catch(() => {
     // Where it is not allowed (a private window, a file), the page works online.
   });

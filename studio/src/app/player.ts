@@ -70,6 +70,11 @@ export class Player {
     else this.play();
   }
 
+  /** Has someone chosen a speed? */
+  get chosen(): boolean {
+    return this.speedChosen;
+  }
+
   chooseSpeed(speed: number): void {
     this.speedChosen = true;
     this.speed.value = speed;

@@ -3,7 +3,7 @@
 // A lesson is `lessons/NN-name.md` beside `lessons/NN-name.toml`. Tasks are the items `- [ ] …` of the text; what is checked
 // stands after them in a comment, `<!-- impacts >= 3 -->` (see `conditions.ts`). A teacher adds a lesson by adding two files.
 
-import { button, h, icon } from "../layout/dom";
+import { button, h, icon, relabel } from "../layout/dom";
 import { markdown } from "../mathematics/markdown";
 import { facts, holds } from "./conditions";
 import { Cell } from "./cell";
@@ -83,8 +83,13 @@ export class Tour {
     this.items = lesson.tasks.map((task) => h("li", {}, h("span", { class: "box" }), h("div", {}, markdown(task.words))));
     this.next = button(n + 1 < LESSONS.length ? "Next" : "Finish", null, () => { if (n + 1 < LESSONS.length) this.start(n + 1); else this.at.value = null; }, { text: true });
     const heading = h("h2", { tabindex: -1 }, lesson.title);
+    const fold: HTMLButtonElement = button("Fold the lesson", "fold", () => {
+      const folded = this.box.classList.toggle("folded");
+      relabel(fold, folded ? "Unfold the lesson" : "Fold the lesson", folded ? "unfold" : "fold");
+    });
+    this.box.classList.remove("folded");
     this.box.replaceChildren(
-      h("header", {}, h("span", {}, `Step ${n + 1} of ${LESSONS.length}`), button("Leave the tour", "close", () => { this.at.value = null; })),
+      h("header", {}, h("span", { class: "step" }, `Step ${n + 1} of ${LESSONS.length}`), h("b", { class: "folded-title", "aria-hidden": "true" }, lesson.title), fold, button("Leave the tour", "close", () => { this.at.value = null; })),
       heading,
       markdown(lesson.words),
       h("ul", { class: "tasks", "aria-live": "polite" }, ...this.items),

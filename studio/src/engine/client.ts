@@ -4,14 +4,15 @@
 //   const { diagnostics } = await engine.ask("check", { text });
 //   const reply = await engine.ask("run", { text, values }, { progress: (p) => bar(p.part) });
 //
-// Two Workers: one answers questions about the text (check, derive, outline, …), one computes motions, so that typing is
-// answered while a long run goes on. WebAssembly cannot be interrupted from outside without shared memory, which a static page
-// may not have; so a run that is cancelled, hangs or traps costs its Worker: it is ended, and another takes its place. The
-// module is compiled once and handed to each, so that this takes a few milliseconds.
+// A Worker per lane, taken when it is needed: questions about the text (check, derive, outline, …); the motion that is looked
+// at; what is computed aside (the cloud, pictures of the gallery); files. So typing is answered while a long run goes on, and
+// nothing that goes on aside holds up or ends the user's run. WebAssembly cannot be interrupted from outside without shared
+// memory, which a static page may not have; so a question that is cancelled, hangs or traps costs its Worker: it is ended, and
+// another takes its place. The module is compiled once and handed to each, so that this takes a few milliseconds.
 //
-// A run (or sweep, or drag) is cancelled when the next of its kind begins: one that still waits is dropped, its promise is
-// rejected with `Cancelled`; one that is being computed may finish within `GRACE`, so that a slider that is dragged shows motions
-// on its way, and is ended then.
+// A question is overtaken by the next of its kind in its lane: one that still waits is dropped, its promise is rejected with
+// `Cancelled`; one that is being answered may finish within a grace of twice what the last one took, so that a slider that is
+// dragged shows motions on its way, also of models that take a while, and is ended then.
 
 import type { FromWorker, Kind, Progress, Requests, ToWorker } from "./protocol";
 
@@ -34,6 +35,8 @@ export interface AskOptions {
   progress?: (progress: Progress) => void;
   /** Milliseconds after which the Worker is renewed and the promise rejected; 30 000 if absent (runs: their limit and 5 s more). */
   patience?: number;
+  /** Beside what the page itself asks: neither overtakes nor waits for it. */
+  aside?: boolean;
 }
 
 /** The request was overtaken by the next one of its kind, or `cancel` was called. */
@@ -41,11 +44,21 @@ export class Cancelled extends Error {}
 /** The engine did not answer or broke; it has been renewed. */
 export class EngineFailed extends Error {}
 
-/** Milliseconds from its begin that an overtaken run still has. */
-const GRACE = 250;
+/** Milliseconds from its begin that an overtaken question still has: at least, and at most however long the last one took. */
+const GRACE = { least: 250, most: 2000 };
 
-/** Kinds that compute motions; each of them is overtaken by the next of its kind. */
+/** Kinds that compute motions, within a limit of their own. */
 const MOTIONS: ReadonlySet<Kind> = new Set<Kind>(["run", "sweep", "drag", "export"]);
+/** Kinds of which only the last answer is wanted. */
+const OVERTAKEN: ReadonlySet<Kind> = new Set<Kind>(["run", "sweep", "drag", "check", "derive", "outline", "complete", "hover"]);
+
+type LaneName = "text" | "motions" | "aside" | "files";
+
+function laneOf(what: Kind, options: AskOptions): LaneName {
+  if (what === "export") return "files";
+  if (what === "sweep" || options.aside) return "aside";
+  return MOTIONS.has(what) ? "motions" : "text";
+}
 
 interface Job {
   id: number;
@@ -60,19 +73,28 @@ interface Job {
 class Lane {
   private worker: WorkerLike | null = null;
   private ready = false;
+  /** There was no engine the last time; the next request tries again. */
+  private lost = false;
   private current: Job | null = null;
   private waiting: Job[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
   private grace: ReturnType<typeof setTimeout> | undefined;
   private began = 0;
+  /** Milliseconds that the last answer of a kind took. */
+  private readonly took = new Map<Kind, number>();
 
-  constructor(private readonly settings: EngineSettings) {
-    this.renew();
-  }
+  /** A Worker is taken when there is something to ask. */
+  constructor(private readonly settings: EngineSettings) {}
 
   add(job: Job): void {
     this.waiting.push(job);
-    this.next();
+    if (this.worker === null || this.lost) this.renew();
+    else this.next();
+  }
+
+  /** The next of a kind begins. */
+  overtake(what: Kind): void {
+    this.cancel(what, Math.min(GRACE.most, Math.max(GRACE.least, 2 * (this.took.get(what) ?? 0))));
   }
 
   /** Drops requests of a kind. One that is being answered for longer than `grace` costs the Worker. */
@@ -107,14 +129,17 @@ class Lane {
     clearTimeout(this.timer);
     this.worker?.terminate();
     this.current = null;
-    this.ready = false;
+    this.ready = this.lost = false;
     const worker = this.settings.worker();
     this.worker = worker;
     worker.onmessage = (event) => {
       if (worker === this.worker) this.hear(event.data);
     };
     worker.onerror = () => {
-      if (worker === this.worker) this.broken("the engine failed");
+      if (worker !== this.worker) return;
+      // One that broke before it could begin would break again, for ever.
+      if (this.ready) this.broken("the engine failed");
+      else this.refuse("the engine could not be started");
     };
     this.settings.module().then(
       (module) => {
@@ -140,6 +165,7 @@ class Lane {
         return;
       case "answer":
         clearTimeout(this.timer);
+        this.took.set(job.what, performance.now() - this.began);
         this.current = null;
         job.resolve(message.answer as never);
         break;
@@ -177,6 +203,7 @@ class Lane {
 
   /** There is no engine: everything fails. */
   private refuse(why: string): void {
+    this.lost = true;
     const all = [this.current, ...this.waiting].filter((job) => job !== null);
     this.current = null;
     this.waiting = [];
@@ -185,8 +212,7 @@ class Lane {
 }
 
 export class Engine {
-  private readonly text: Lane;
-  private readonly motions: Lane;
+  private readonly lanes: Record<LaneName, Lane>;
   private count = 0;
 
   constructor(settings: EngineSettings) {
@@ -202,13 +228,14 @@ export class Engine {
         return module;
       },
     };
-    this.text = new Lane(shared);
-    this.motions = new Lane(shared);
+    this.lanes = { text: new Lane(shared), motions: new Lane(shared), aside: new Lane(shared), files: new Lane(shared) };
+    // Loaded at once, whatever will be asked.
+    void shared.module().catch(() => undefined);
   }
 
   ask<K extends Kind>(what: K, ask: Requests[K]["ask"], options: AskOptions = {}): Promise<Requests[K]["answer"]> {
-    const lane = MOTIONS.has(what) ? this.motions : this.text;
-    if (what === "run" || what === "sweep" || what === "drag") lane.cancel(what, GRACE);
+    const lane = this.lanes[laneOf(what, options)];
+    if (OVERTAKEN.has(what)) lane.overtake(what);
     return new Promise((resolve, reject) => {
       this.count += 1;
       lane.add({ id: this.count, what, ask, options, resolve: resolve as (answer: never) => void, reject });
@@ -216,14 +243,13 @@ export class Engine {
   }
 
   /** Ends what is being computed of a kind. */
-  cancel(what: Kind): void {
-    (MOTIONS.has(what) ? this.motions : this.text).cancel(what);
+  cancel(what: Kind, options: AskOptions = {}): void {
+    this.lanes[laneOf(what, options)].cancel(what);
   }
 
   /** Ends the Workers. */
   close(): void {
-    this.text.end();
-    this.motions.end();
+    for (const lane of Object.values(this.lanes)) lane.end();
   }
 }
 

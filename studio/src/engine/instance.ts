@@ -61,7 +61,7 @@ export class Instance {
   ask<K extends Kind>(what: K, ask: Requests[K]["ask"]): Requests[K]["answer"] {
     let answered: { failed: boolean; json: string; buffers: Uint8Array[] };
     try {
-      answered = this.call(what, JSON.stringify(ask));
+      answered = this.call(what, JSON.stringify(ask, (_, value) => (typeof value === "string" ? whole(value) : value)));
     } catch (error) {
       // A trap, or the stack was not deep enough: what is in memory is not to be trusted any more.
       this.exports = null;
@@ -98,6 +98,9 @@ export class Instance {
   }
 }
 
+/** Text that bytes can say: half of a pair of UTF-16 units, which a damaged file or link may hold, is a mark as long as it was. */
+const whole = (text: string): string => text.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, "\uFFFD");
+
 /** Puts arrays where the JSON only says which. */
 function dress(what: Kind, answer: unknown, buffers: Uint8Array[], memory: number): unknown {
   const f64 = (value: unknown) => new Float64Array(buffers[(value as { f64: number }).f64]!.buffer);
@@ -123,7 +126,8 @@ function dress(what: Kind, answer: unknown, buffers: Uint8Array[], memory: numbe
       for (const point of sweep.points) point.data = f32(point.data);
       break;
     }
-    case "export": {
+    case "export":
+    case "font": {
       const file = answer as { bytes: unknown };
       file.bytes = buffers[(file.bytes as Buffered & { bytes: number }).bytes];
       break;

@@ -120,7 +120,9 @@ export interface DeriveReply {
 /** A column of numbers, one per sample. Names as in tables: time, x, x', p_x, hamiltonian, energy, mu.ROW, f.WALL, gap.WALL, … */
 export interface Column {
   name: string;
+  /** The unit in which it is read, and what its values are divided by for that: `values` themselves are in coherent units. */
   unit: string | null;
+  factor: number;
   values: Float64Array;
 }
 
@@ -269,9 +271,12 @@ export interface RunReply {
 export interface Slider {
   name: string;
   kind: "parameter" | "position" | "velocity" | "momentum";
-  /** What the model says, in the units it computes in; null: left open by the model (free ones start at 0). */
+  /** What the model says, in the units it computes in, as are `min`, `max` and `step`; null: left open by the model (free ones
+   *  start at 0). */
   value: number | null;
+  /** The unit in which people read it, and what a value is divided by to be shown. */
   unit: string | null;
+  factor: number;
   min: number;
   max: number;
   step: number;
@@ -280,6 +285,8 @@ export interface Slider {
   /** Where its value stands in the text, to write it back; null where it does not. */
   from: number | null;
   to: number | null;
+  /** The unit it stands there with (`"20 deg"`, in quotes), and its factor; null: a bare number in coherent units. */
+  written: { unit: string; factor: number } | null;
 }
 
 export interface Outline {
@@ -369,6 +376,9 @@ export interface ExportInput extends RunInput {
   as: ExportKind;
   /** As `carom show --plot`, for page, svg and png. */
   plot?: string[];
+  /** Steps and impacts of the motion, where it has been seen: pictures then know how many samples they need. */
+  steps?: number;
+  impacts?: number;
 }
 export interface ExportReply {
   ok: boolean;
@@ -376,6 +386,11 @@ export interface ExportReply {
   /** Suggested file name. */
   file: string;
   mime: string;
+  bytes: Uint8Array;
+}
+
+/** What formulas are set in: an OpenType font with what derivations can need of New Computer Modern Math. */
+export interface FontReply {
   bytes: Uint8Array;
 }
 
@@ -425,6 +440,7 @@ export interface Requests {
   sweep: { ask: SweepInput; answer: SweepReply };
   drag: { ask: DragInput; answer: DragReply };
   export: { ask: ExportInput; answer: ExportReply };
+  font: { ask: Record<string, never>; answer: FontReply };
   gallery: { ask: Record<string, never>; answer: GalleryEntry[] };
   schema: { ask: Record<string, never>; answer: SchemaReply };
 }

@@ -1,7 +1,7 @@
 // The studio as `carom studio [MODEL]` serves it: a model of the user's disk, written back only when the user asks.
 //
 // The page is told by `<meta name="carom-served">`; its address ends in a secret, and `model` beside the page is the file:
-//   GET model → ServedModel          PUT model { text, force? } → 200, or 409 when somebody else has changed the file
+//   GET model → ServedModel          PUT model { text, base, force? } → 200, or 409 when the file is not what `base` marks
 
 export interface ServedModel {
   /** Name of the file or of the gallery model; empty without one. */
@@ -9,8 +9,8 @@ export interface ServedModel {
   /** Null: none was named. */
   text: string | null;
   tables: Record<string, string>;
-  /** Is there a file to write back to? */
-  writable: boolean;
+  /** The mark of the file as it was read, to be sent with what is written back; null: there is no file to write to. */
+  version: string | null;
 }
 
 /** Does `carom studio` serve this page? */
@@ -25,11 +25,12 @@ export async function readServed(): Promise<ServedModel> {
   return (await response.json()) as ServedModel;
 }
 
-/** Writes the model to its file; `"changed"`: somebody else has changed it, ask the user and then `force`. */
-export async function writeServed(text: string, force = false): Promise<"written" | "changed"> {
-  const body = JSON.stringify({ text, force });
+/** Writes the model to its file, which must still be what `base` marks; the mark of what was written, or null: somebody else has
+ *  changed it, ask the user and then `force`. */
+export async function writeServed(text: string, base: string, force = false): Promise<string | null> {
+  const body = JSON.stringify({ text, base, force });
   const response = await fetch(new URL("model", document.baseURI), { method: "PUT", body, headers: { "Content-Type": "application/json" } });
-  if (response.status === 409) return "changed";
+  if (response.status === 409) return null;
   if (!response.ok) throw new Error((await response.text()).trim());
-  return "written";
+  return ((await response.json()) as { version: string }).version;
 }

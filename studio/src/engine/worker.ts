@@ -47,7 +47,8 @@ function arrays(what: keyof Requests, answer: unknown): Transferable[] {
       return [...sweep.columns.map((c) => c.values.buffer), ...sweep.points.map((p) => p.data.buffer)] as Transferable[];
     }
     case "export":
-      return [(answer as Requests["export"]["answer"]).bytes.buffer] as Transferable[];
+    case "font":
+      return [(answer as Requests["font"]["answer"]).bytes.buffer] as Transferable[];
     default:
       return [];
   }

@@ -32,6 +32,8 @@ const ICONS = {
   theme: "M12 4a8 8 0 1 0 8 8 6 6 0 0 1-8-8z",
   more: "M5 12h.01M12 12h.01M19 12h.01",
   close: "M6 6l12 12M18 6L6 18",
+  fold: "M6 9l6 6 6-6",
+  unfold: "M6 15l6-6 6 6",
   reset: "M5 5v5h5M5.5 10A7 7 0 1 1 5 14",
   ghost: "M6 20V11a6 6 0 0 1 12 0v9l-3-2-3 2-3-2zM10 11h.01M14 11h.01",
   compare: "M12 4v16M5 8h4M5 12h4M5 16h4M15 8h4M15 12h4M15 16h4",
@@ -112,7 +114,8 @@ export function menu(anchor: HTMLElement, items: ([name: string, act: () => void
     if (e.key !== "Tab") e.preventDefault();
     e.stopPropagation();
   });
-  document.body.append(list);
+  // In the landmark of its button, where screen readers look for it.
+  (anchor.closest("dialog, main, header.top") ?? document.body).append(list);
   anchor.setAttribute("aria-expanded", "true");
   const box = anchor.getBoundingClientRect();
   list.style.top = `${Math.min(box.bottom + 4, innerHeight - list.offsetHeight - 8)}px`;

@@ -32,10 +32,10 @@ export const FIRST: Layout = {
   hidden: [],
 };
 
-/** Is this a layout, with every pane once? Links may hold anything. */
+/** Is this a layout, with every pane once and one to be seen? Links may hold anything. */
 export function isLayout(value: unknown): value is Layout {
   const v = value as Layout;
-  if (!v || !Array.isArray(v.columns) || v.columns.length > 5 || !Array.isArray(v.hidden) || !v.hidden.every((n) => PANES.includes(n))) return false;
+  if (!v || !Array.isArray(v.columns) || v.columns.length > 5 || !Array.isArray(v.hidden) || !v.hidden.every((n) => PANES.includes(n)) || new Set(v.hidden).size >= PANES.length) return false;
   const size = (n: unknown): boolean => typeof n === "number" && n >= 0.01 && n <= 1;
   const names = v.columns.flatMap((c) => (c && size(c.size) && Array.isArray(c.panes) ? c.panes : [])).map((p) => (p && size(p.size) ? p.name : ("" as PaneName)));
   return names.length === PANES.length && PANES.every((n) => names.includes(n));

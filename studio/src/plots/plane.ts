@@ -1,21 +1,28 @@
 // Two signals against each other: the phase plane, and the Poincaré section of an event or of a wall.
 //
-// A section takes the state at each occurrence: for an event the recorded state, for a wall the side after its impact.
+// A section takes the state at each occurrence: for an event the recorded state, for a wall the side after its impact. Drag a
+// box to look closer, double-click for the whole; the pointer on a curve reads its values.
 
 import uPlot from "uplot";
-import type { Session } from "../app/session";
-import type { Scene } from "../engine/protocol";
-import { button, h, labelled } from "../layout/dom";
+import type { Shown } from "../app/session";
+import type { EventRecord, Scene } from "../engine/protocol";
+import { button, h } from "../layout/dom";
 import { colour, readInk } from "../stage/ink";
 import { instant, valueAt } from "../stage/scene";
 import type { Plot } from "./plots";
-import { columnOf, title, type Request } from "./signals";
+import { columnOf, roomy, title, type Request } from "./signals";
 import { axis } from "./time";
 
 interface Acts {
   remove(): void;
   seek(time: number): void;
+  /** The pointer is where the motion is at this time; null: nowhere. */
+  point(time: number | null): void;
+  /** Other axes. */
+  change(request: Request): void;
 }
+
+type Range = [number, number];
 
 type Plane = Extract<Request, { kind: "plane" | "section" }>;
 interface Points {
@@ -33,20 +40,29 @@ export class PlanePlot implements Plot {
   readonly element: HTMLElement;
   private plot: uPlot | null = null;
   private readonly box: HTMLElement;
-  private readonly legend = h("span", { class: "legend" });
+  private readonly axes: Record<"x" | "y", HTMLSelectElement>;
+  private readonly chosen = h("div", { class: "chosen", hidden: true });
   private readonly dot = h("div", { class: "now-dot" });
   private points: Points = { x: [], y: [], t: [], broken: [] };
   private ghost: Points | null = null;
   private scene: Scene | null = null;
+  private zoomed: { x: Range; y: Range } | null = null;
 
-  constructor(readonly request: Plane, private readonly width: number, private readonly session: Session, private readonly acts: Acts) {
-    const words = request.kind === "section" ? `Section at ${request.event}` : "Phase plane";
+  constructor(readonly request: Plane, private readonly width: number, private readonly acts: Acts) {
+    const words = request.kind === "section" ? `Section at ${request.event}` : request.y === `${request.x}'` ? "Phase plane" : "Plane";
+    const select = (which: "x" | "y"): HTMLSelectElement => {
+      const made = h("select", { class: "axis", "aria-label": `${words}: ${which === "x" ? "across" : "upwards"}` });
+      made.addEventListener("change", () => acts.change({ ...request, [which]: made.value }));
+      return made;
+    };
+    this.axes = { x: select("x"), y: select("y") };
     this.box = h("div", { class: "plot-canvas", role: "img", "aria-label": `${words}: ${request.y} over ${request.x}` });
-    this.element = h("figure", { class: "plot" }, h("figcaption", {}, h("b", {}, words), this.legend, button(`Remove ${words}`, "close", acts.remove, { class: "remove" })), this.box);
+    this.element = h("figure", { class: "plot" }, h("figcaption", {}, h("b", {}, words), h("span", { class: "legend axes" }, this.axes.y, h("span", {}, "over"), this.axes.x), button(`Remove ${words}`, "close", acts.remove, { class: "remove" })), this.box);
   }
 
-  private collect(scene: Scene): Points {
+  private collect(scene: Scene, shown: Shown | null): Points {
     const { request } = this;
+    const events = shown?.reply.motion.events ?? [];
     const out: Points = { x: [], y: [], t: [], broken: [] };
     const [cx, cy] = [columnOf(scene, request.x), columnOf(scene, request.y)];
     if (!cx || !cy) return out;
@@ -59,8 +75,10 @@ export class PlanePlot implements Plot {
     };
     if (request.kind === "section") {
       for (const j of scene.jumps) if (j.walls.includes(request.event)) add(cx.data[j.knot]!, cy.data[j.knot]!, scene.time[j.knot]!, true);
-      const value = (e: { position: Record<string, number | null>; velocity: Record<string, number | null> }, name: string): number => (name.endsWith("'") ? e.velocity[name.slice(0, -1)] : e.position[name]) ?? NaN;
-      for (const e of this.session.shown.value?.reply.motion.events ?? []) if (e.name === request.event) add(value(e, request.x), value(e, request.y), e.time, true);
+      // Records are in the units the model computes in, curves in those that people read.
+      const factor = (name: string): number => shown?.reply.columns.find((c) => c.name === name)?.factor ?? 1;
+      const value = (e: EventRecord, name: string): number => ((name.endsWith("'") ? e.velocity[name.slice(0, -1)] : e.position[name]) ?? NaN) / factor(name);
+      for (const e of events) if (e.name === request.event) add(value(e, request.x), value(e, request.y), e.time, true);
       return out;
     }
     const after = new Set(scene.jumps.map((j) => j.knot));
@@ -68,10 +86,10 @@ export class PlanePlot implements Plot {
     return out;
   }
 
-  show(scene: Scene, ghost: Scene | null): void {
+  show(scene: Scene, shown: Shown | null, ghost: Shown | null): void {
     this.scene = scene;
-    this.points = this.collect(scene);
-    this.ghost = ghost ? this.collect(ghost) : null;
+    this.points = this.collect(scene, shown);
+    this.ghost = ghost?.reply.scene ? this.collect(ghost.reply.scene, ghost) : null;
     const { x, y } = this.points;
     const data = [null, [x, y]] as unknown as uPlot.AlignedData;
     if (this.plot) {
@@ -80,18 +98,8 @@ export class PlanePlot implements Plot {
     }
     const ink = readInk();
     const [cx, cy] = [columnOf(scene, this.request.x)!, columnOf(scene, this.request.y)!];
-    this.legend.replaceChildren(h("span", {}, labelled(cy.label), " over ", labelled(cx.label)));
-    const range = (which: "x" | "y") => (): [number, number] => {
-      const all = this.ghost ? this.points[which].concat(this.ghost[which]) : this.points[which];
-      let [low, high] = [Infinity, -Infinity];
-      for (const v of all) {
-        low = Math.min(low, v);
-        high = Math.max(high, v);
-      }
-      if (!(high >= low)) return [-1, 1];
-      const pad = 0.06 * (high - low) || Math.max(1e-9, 0.1 * Math.abs(high)) || 1;
-      return [low - pad, high + pad];
-    };
+    this.choices(scene, shown?.reply.motion.events ?? []);
+    const range = (which: "x" | "y") => (): Range => roomy(...(this.zoomed?.[which] ?? this.whole(which)));
     this.plot = new uPlot({
       mode: 2,
       width: this.width,
@@ -104,17 +112,93 @@ export class PlanePlot implements Plot {
       series: [{}, { facets: [{ scale: "x", auto: true }, { scale: "y", auto: true }], paths: (u: uPlot) => this.paint(u, ink) } as unknown as uPlot.Series],
       hooks: {
         ready: [(u) => {
-          u.over.append(this.dot);
-          u.over.addEventListener("click", (e) => this.seekNear(u, e.offsetX, e.offsetY));
+          u.over.append(this.dot, this.chosen);
+          this.listen(u);
         }],
       },
     }, data, this.box);
+  }
+
+  /** Signals for both axes; of an event only positions and velocities are recorded. */
+  private choices(scene: Scene, events: EventRecord[]): void {
+    const { request } = this;
+    const event = request.kind === "section" ? events.find((e) => e.name === request.event) : undefined;
+    const recorded = (name: string): boolean => !event || (name.endsWith("'") ? name.slice(0, -1) in event.velocity : name in event.position);
+    for (const which of ["x", "y"] as const)
+      this.axes[which].replaceChildren(...scene.columns.filter((c) => recorded(c.name) || c.name === request[which]).map((c) => new Option(title(c), c.name, false, c.name === request[which])));
+  }
+
+  /** A range that holds all points, with some room. */
+  private whole(which: "x" | "y"): Range {
+    let [low, high] = [Infinity, -Infinity];
+    for (const values of [this.points[which], this.ghost?.[which] ?? []])
+      for (const v of values) {
+        low = Math.min(low, v);
+        high = Math.max(high, v);
+      }
+    if (!(high >= low)) return [-1, 1];
+    const pad = 0.06 * (high - low) || Math.max(1e-9, 0.1 * Math.abs(high)) || 1;
+    return [low - pad, high + pad];
+  }
+
+  /** A box that is dragged is looked at closer; a click goes to the nearest point; the pointer reads it. */
+  private listen(u: uPlot): void {
+    const { over } = u;
+    const { style } = this.chosen;
+    let from: [number, number] | null = null;
+    const place = (e: PointerEvent): [number, number] => {
+      const box = over.getBoundingClientRect();
+      return [Math.min(box.width, Math.max(0, e.clientX - box.left)), Math.min(box.height, Math.max(0, e.clientY - box.top))];
+    };
+    over.addEventListener("pointerdown", (e) => {
+      if (!e.isPrimary || e.button !== 0 || e.pointerType === "touch") return;
+      from = place(e);
+      over.setPointerCapture(e.pointerId);
+    });
+    over.addEventListener("pointermove", (e) => {
+      const [x, y] = place(e);
+      if (!from) {
+        this.acts.point(this.nearest(u, x, y));
+        return;
+      }
+      this.chosen.hidden = false;
+      style.left = `${Math.min(x, from[0])}px`;
+      style.top = `${Math.min(y, from[1])}px`;
+      style.width = `${Math.abs(x - from[0])}px`;
+      style.height = `${Math.abs(y - from[1])}px`;
+    });
+    over.addEventListener("pointerup", (e) => {
+      const [x, y] = place(e);
+      const [x0, y0] = from ?? [x, y];
+      from = null;
+      this.chosen.hidden = true;
+      if (Math.abs(x - x0) > 6 && Math.abs(y - y0) > 6) {
+        const ends = (a: number, b: number, scale: "x" | "y"): Range => { const [p, q] = [u.posToVal(a, scale), u.posToVal(b, scale)]; return p < q ? [p, q] : [q, p]; };
+        this.zoom({ x: ends(x0, x, "x"), y: ends(y0, y, "y") });
+      } else if (Math.abs(x - x0) < 4 && Math.abs(y - y0) < 4) {
+        const time = this.nearest(u, x, y);
+        if (time !== null) this.acts.seek(time);
+      }
+    });
+    over.addEventListener("pointercancel", () => { from = null; this.chosen.hidden = true; });
+    over.addEventListener("pointerleave", () => this.acts.point(null));
+    over.addEventListener("dblclick", () => this.zoom(null));
+  }
+
+  private zoom(range: { x: Range; y: Range } | null): void {
+    this.zoomed = range;
+    this.plot?.redraw(true, true);
+    this.plot?.setData(this.plot.data);
+    this.acts.point(null);
   }
 
   private paint(u: uPlot, ink: ReturnType<typeof readInk>): null {
     const c = u.ctx;
     const draw = (p: Points, alpha: number, width: number): void => {
       c.save();
+      c.beginPath();
+      c.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+      c.clip();
       c.globalAlpha = alpha;
       c.strokeStyle = c.fillStyle = colour(ink, 0);
       c.lineWidth = width * devicePixelRatio;
@@ -137,14 +221,15 @@ export class PlanePlot implements Plot {
     return null;
   }
 
-  private seekNear(u: uPlot, x: number, y: number): void {
-    let best = Infinity;
-    let time = 0;
+  /** The time of the point that is nearest to a pixel, if one is near. */
+  private nearest(u: uPlot, x: number, y: number): number | null {
+    let best = 40 ** 2;
+    let time: number | null = null;
     this.points.x.forEach((v, i) => {
       const d = (u.valToPos(v, "x") - x) ** 2 + (u.valToPos(this.points.y[i]!, "y") - y) ** 2;
       if (d < best) [best, time] = [d, this.points.t[i]!];
     });
-    if (best < 40 ** 2) this.acts.seek(time);
+    return time;
   }
 
   mark(time: number): void {

@@ -2,11 +2,11 @@
 
 import { Cell } from "../app/cell";
 import type { Player } from "../app/player";
-import type { Session } from "../app/session";
+import type { Session, Shown } from "../app/session";
 import type { Scene } from "../engine/protocol";
 import { button, figure, h, labelled, menu } from "../layout/dom";
 import { colour, readInk } from "../stage/ink";
-import { indexAt, instant, jumpAt, valueAt } from "../stage/scene";
+import { indexAt, instant, jumpAt, span, valueAt } from "../stage/scene";
 import { PlanePlot } from "./plane";
 import { columnOf, defaults, groups, title, type Request } from "./signals";
 import { TimePlot } from "./time";
@@ -17,7 +17,8 @@ const MARGINS = 20;
 /** One plot on the page. */
 export interface Plot {
   element: HTMLElement;
-  show(scene: Scene, ghost: Scene | null): void;
+  /** Shows a motion: its scene, its records, and a run to compare with. */
+  show(scene: Scene, shown: Shown | null, ghost: Shown | null): void;
   mark(time: number): void;
   destroy(): void;
 }
@@ -25,18 +26,27 @@ export interface Plot {
 export class Plots {
   readonly element: HTMLElement;
   readonly requests = new Cell<Request[] | null>(null);
+  /** The part of the time that is seen; null: all of it. */
+  readonly zoomed = new Cell<[number, number] | null>(null);
   /** A run to compare with, drawn thin. */
-  readonly ghost = new Cell<Scene | null>(null);
+  readonly ghost = new Cell<Shown | null>(null);
   private readonly list = h("div", { class: "plot-list" });
   private readonly readout = h("div", { class: "readout", "aria-live": "off" });
   private plots: Plot[] = [];
   private shape = "";
+  private seen: [number, number] | null = null;
   /** The time under the pointer, if it is over a plot. */
   private pointed: number | null = null;
 
   constructor(private readonly session: Session, private readonly player: Player) {
     const add: HTMLButtonElement = button("Add a plot", null, () => menu(add, this.choices()), { class: "add", text: true, "aria-haspopup": "menu", "aria-expanded": "false" });
     const whole = button("Whole time", "zoom", () => this.zoom(null), { class: "whole" });
+    this.list.addEventListener("keydown", (e) => this.key(e));
+    this.zoomed.listen((range) => {
+      for (const plot of this.plots) if (plot instanceof TimePlot) plot.zoom(range);
+      this.element.classList.toggle("zoomed", range !== null);
+      this.player.refresh();
+    });
     this.element = h("div", { class: "plots" }, h("div", { class: "plot-tools" }, this.readout, whole, add), this.list);
     player.scene.listen(() => this.refresh());
     session.outline.listen(() => this.refresh());
@@ -83,7 +93,14 @@ export class Plots {
       this.list.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
       this.list.replaceChildren(...this.plots.map((p) => p.element));
     }
-    for (const plot of this.plots) plot.show(scene, this.ghost.value);
+    const [from, to] = span(scene);
+    // Another time has other parts.
+    if (this.seen && (this.seen[0] !== from || this.seen[1] !== to)) this.zoomed.value = null;
+    this.seen = [from, to];
+    for (const plot of this.plots) {
+      if (plot instanceof TimePlot) plot.zoom(this.zoomed.value);
+      plot.show(scene, this.session.shown.value, this.ghost.value);
+    }
     // Marks are placed with the next frame, when the plots know their scales.
     this.player.refresh();
   }
@@ -93,19 +110,43 @@ export class Plots {
       const scene = this.player.scene.value;
       if (scene) this.requests.value = this.wanted(scene).filter((_, i) => i !== index);
     };
-    if (request.kind === "time")
-      return new TimePlot(request, width, {
-        remove,
-        seek: (t) => { this.player.pause(); this.player.seek(t); },
-        zoom: (range) => this.zoom(range),
-        point: (t) => { this.pointed = t; this.player.refresh(); },
-      });
-    return new PlanePlot(request, width, this.session, { remove, seek: (t) => { this.player.pause(); this.player.seek(t); } });
+    const seek = (t: number): void => { this.player.pause(); this.player.seek(t); };
+    const point = (t: number | null): void => { this.pointed = t; this.player.refresh(); };
+    if (request.kind === "time") return new TimePlot(request, width, { remove, seek, point, zoom: (range) => this.zoom(range) });
+    const change = (other: Request): void => {
+      const scene = this.player.scene.value;
+      if (scene) this.requests.value = this.wanted(scene).map((r, i) => (i === index ? other : r));
+    };
+    return new PlanePlot(request, width, { remove, seek, point, change });
   }
 
-  private zoom(range: [number, number] | null): void {
-    for (const plot of this.plots) if (plot instanceof TimePlot) plot.zoom(range);
-    this.element.classList.toggle("zoomed", range !== null);
+  /** Shows a part of the time, within the whole; null: all of it. */
+  zoom(range: [number, number] | null): void {
+    const scene = this.player.scene.value;
+    const [from, to] = scene ? span(scene) : [-Infinity, Infinity];
+    const inside = range && ([Math.max(from, range[0]), Math.min(to, range[1])] as [number, number]);
+    this.zoomed.value = inside && inside[0] < inside[1] && (inside[0] > from || inside[1] < to) ? inside : null;
+  }
+
+  /** Plus and minus look closer and wider around where the motion is; arrows move what is read, as everywhere. */
+  private key(e: KeyboardEvent): void {
+    const scene = this.player.scene.value;
+    const by = { "+": 0.5, "=": 0.5, "-": 2 }[e.key];
+    if (!scene || e.ctrlKey || e.metaKey || e.altKey || (e.target as HTMLElement).closest("select")) return;
+    if (e.key === "0") this.zoom(null);
+    else if (by) {
+      const [from, to] = this.zoomed.value ?? span(scene);
+      const now = Math.min(to, Math.max(from, this.player.time.value));
+      this.zoom([now - (now - from) * by, now + (to - now) * by]);
+    } else return;
+    e.preventDefault();
+  }
+
+  /** What is seen, as `carom show --plot` says it; sections are of events there. */
+  asked(): string[] {
+    const scene = this.player.scene.value;
+    const events = this.session.outline.value?.events ?? [];
+    return (scene ? this.wanted(scene) : []).flatMap((r) => (r.kind === "time" ? [r.names.join(", ")] : r.kind === "plane" ? [`${r.y} vs ${r.x}`] : events.includes(r.event) ? [`${r.y} vs ${r.x} at ${r.event}`] : []));
   }
 
   /** Numbers at a time; at a jump, on both its sides. */

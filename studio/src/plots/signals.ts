@@ -80,8 +80,23 @@ export function angleMarks(low: number, high: number): number[] | null {
   if (reach < 0.75 * Math.PI || reach > 60 * Math.PI) return null;
   const step = [0.25, 0.5, 1, 2, 5, 10, 20].map((f) => f * Math.PI).find((s) => reach / s <= 5) ?? 20 * Math.PI;
   const out: number[] = [];
-  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; n++) out.push(n * step);
+  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + 1e-9 * step && out.length < 50; n++) out.push(n * step);
   return out;
+}
+
+/** Part of its numbers that a range is wide at least: marks of an axis are numbers that differ, with room to count between them. */
+const NARROWEST = 1e-12;
+/** Larger numbers are not drawn. */
+const LARGEST = 1e300;
+
+/** A range that can be drawn: finite, and wide enough for marks. */
+export function roomy(low: number, high: number): [number, number] {
+  const clamp = (v: number): number => Math.min(LARGEST, Math.max(-LARGEST, Number.isNaN(v) ? 0 : v));
+  const [a, b] = [clamp(Math.min(low, high)), clamp(Math.max(low, high))];
+  const least = NARROWEST * Math.max(Math.abs(a), Math.abs(b), Number.MIN_VALUE / NARROWEST);
+  if (b - a >= least) return [a, b];
+  const middle = a / 2 + b / 2;
+  return [middle - least / 2, middle + least / 2];
 }
 
 /** A multiple of π/4 as text. */

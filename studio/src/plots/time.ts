@@ -1,12 +1,13 @@
 // Signals over time, by uPlot: drag to zoom, click to go there, a line where the animation is.
 
 import uPlot from "uplot";
+import type { Shown } from "../app/session";
 import type { Scene } from "../engine/protocol";
 import { button, h, labelled } from "../layout/dom";
 import { colour, readInk } from "../stage/ink";
 import { span } from "../stage/scene";
 import type { Plot } from "./plots";
-import { angleMarks, angleText, curves, title, type Curves, type Request } from "./signals";
+import { angleMarks, angleText, curves, roomy, title, type Curves, type Request } from "./signals";
 
 interface Acts {
   remove(): void;
@@ -15,6 +16,8 @@ interface Acts {
   point(time: number | null): void;
 }
 
+/** Pixels within which the cursor is at a jump. */
+const SNAP = 4;
 const HEIGHT = 168;
 const FONT = "11px system-ui, sans-serif";
 
@@ -71,6 +74,7 @@ export class TimePlot implements Plot {
   private readonly line = h("div", { class: "now-line" });
   private from = 0;
   private to = 1;
+  private jumps: number[] = [];
   private zoomed: [number, number] | null = null;
   private key = "";
   /** The run it is compared with, if any. */
@@ -78,16 +82,16 @@ export class TimePlot implements Plot {
 
   constructor(readonly request: Extract<Request, { kind: "time" }>, private readonly width: number, private readonly acts: Acts) {
     this.head = h("span", { class: "legend" });
-    this.box = h("div", { class: "plot-canvas", role: "img", "aria-label": `${request.title} over time: ${request.names.join(", ")}` });
+    this.box = h("div", { class: "plot-canvas", role: "img", tabindex: 0, "aria-label": `${request.title} over time: ${request.names.join(", ")}` });
     this.element = h("figure", { class: "plot" }, h("figcaption", {}, h("b", {}, request.title), this.head, button(`Remove ${request.title}`, "close", acts.remove, { class: "remove" })), this.box);
   }
 
-  show(scene: Scene, ghost: Scene | null): void {
+  show(scene: Scene, _: Shown | null, ghost: Shown | null): void {
     const own = curves(scene, this.request.names);
     const [from, to] = span(scene);
-    if (from !== this.from || to !== this.to) this.zoomed = null;
     [this.from, this.to] = [from, to];
-    this.other = ghost ? curves(ghost, this.request.names) : null;
+    this.jumps = scene.jumps.map((j) => scene.time[j.knot]!);
+    this.other = ghost?.reply.scene ? curves(ghost.reply.scene, this.request.names) : null;
     const data = [own.times, ...own.rows] as uPlot.AlignedData;
     const key = JSON.stringify(own.columns.map((c) => c.name));
     if (this.plot && key === this.key) {
@@ -114,7 +118,7 @@ export class TimePlot implements Plot {
       legend: { show: false },
       cursor: { drag: { x: true, y: false, setScale: false }, sync: { key: "time" }, points: { size: 6 }, y: false },
       select: { show: true, left: 0, top: 0, width: 0, height: 0 },
-      scales: { x: { time: false }, y: { auto: true } },
+      scales: { x: { time: false, range: (_, a, b) => roomy(a ?? 0, b ?? 1) }, y: { auto: true, range: (u, low, high) => this.withOther(u, low, high) } },
       axes: [axis(false, ink, 26), axis(angle, ink, 46)],
       series,
       hooks: {
@@ -124,18 +128,81 @@ export class TimePlot implements Plot {
           this.acts.zoom([u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")]);
           u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
         }],
-        setCursor: [(u) => { if (u.cursor.event) this.acts.point(u.cursor.left === undefined || u.cursor.left < 0 ? null : u.posToVal(u.cursor.left, "x")); }],
+        setCursor: [(u) => { if (u.cursor.event) this.acts.point(u.cursor.left === undefined || u.cursor.left < 0 ? null : this.timeAt(u, u.cursor.left)); }],
         ready: [(u) => {
           u.over.append(this.line);
           let down = 0;
           u.over.addEventListener("mousedown", (e) => (down = e.clientX));
-          u.over.addEventListener("click", (e) => { if (Math.abs(e.clientX - down) < 4) this.acts.seek(u.posToVal(e.offsetX, "x")); });
+          u.over.addEventListener("click", (e) => { if (Math.abs(e.clientX - down) < 4) this.acts.seek(this.timeAt(u, e.offsetX)); });
           u.over.addEventListener("dblclick", () => this.acts.zoom(null));
           u.over.addEventListener("mouseleave", () => this.acts.point(null));
+          this.fingers(u);
         }],
       },
     }, data, this.box);
     this.rescale();
+  }
+
+  /** The time at a pixel; at a jump that is near, exactly its time, so that both its sides are read. */
+  private timeAt(u: uPlot, x: number): number {
+    let best = SNAP;
+    let time = u.posToVal(x, "x");
+    for (const t of this.jumps) {
+      const distance = Math.abs(u.valToPos(t, "x") - x);
+      if (distance < best) [best, time] = [distance, t];
+    }
+    return time;
+  }
+
+  /** One finger reads, two choose the part that is seen; up and down the page still scrolls. */
+  private fingers(u: uPlot): void {
+    const down = new Map<number, number>();
+    let begun: { at: [number, number]; times: [number, number] } | null = null;
+    const place = (e: PointerEvent): number => e.clientX - u.over.getBoundingClientRect().left;
+    u.over.addEventListener("pointerdown", (e) => {
+      if (e.pointerType !== "touch") return;
+      down.set(e.pointerId, place(e));
+      if (down.size !== 2) return;
+      const [a, b] = [...down.values()].sort((p, q) => p - q) as [number, number];
+      begun = { at: [a, b], times: [u.posToVal(a, "x"), u.posToVal(b, "x")] };
+    });
+    u.over.addEventListener("pointermove", (e) => {
+      if (!down.has(e.pointerId)) return;
+      down.set(e.pointerId, place(e));
+      if (down.size === 1) {
+        this.acts.point(this.timeAt(u, place(e)));
+        return;
+      }
+      if (!begun || down.size !== 2) return;
+      // The times that were under the fingers stay under them.
+      const [a, b] = [...down.values()].sort((p, q) => p - q) as [number, number];
+      const rate = (begun.times[1] - begun.times[0]) / Math.max(12, b - a);
+      const from = begun.times[0] - a * rate;
+      this.acts.zoom([from, from + u.over.clientWidth * rate]);
+    });
+    const up = (e: PointerEvent): void => {
+      down.delete(e.pointerId);
+      if (down.size < 2) begun = null;
+      if (down.size === 0 && e.pointerType === "touch") this.acts.point(null);
+    };
+    u.over.addEventListener("pointerup", up);
+    u.over.addEventListener("pointercancel", up);
+  }
+
+  /** A range that holds what is seen of both runs. */
+  private withOther(u: uPlot, low: number | null, high: number | null): [number, number] {
+    let [least, most] = [low ?? Infinity, high ?? -Infinity];
+    const [from, to] = [u.scales["x"]?.min ?? -Infinity, u.scales["x"]?.max ?? Infinity];
+    for (const row of this.other?.rows ?? [])
+      row.forEach((v, k) => {
+        if (v === null || this.other!.times[k]! < from || this.other!.times[k]! > to) return;
+        least = Math.min(least, v);
+        most = Math.max(most, v);
+      });
+    if (!(most >= least)) return [-1, 1];
+    const [low_, high_] = roomy(least, most);
+    const [a, b] = uPlot.rangeNum(low_, high_, 0.1, true);
+    return roomy(a ?? low_, b ?? high_);
   }
 
   /** The other run, thin and dashed, with times of its own. */
@@ -167,13 +234,18 @@ export class TimePlot implements Plot {
     c.restore();
   }
 
+  /** The whole time. */
+  get whole(): [number, number] {
+    return [this.from, this.to];
+  }
+
   zoom(range: [number, number] | null): void {
     this.zoomed = range;
     this.rescale();
   }
 
   private rescale(): void {
-    const [min, max] = this.zoomed ?? [this.from, this.to];
+    const [min, max] = roomy(...(this.zoomed ?? [this.from, this.to]));
     this.plot?.setScale("x", { min, max });
   }
 

@@ -17,8 +17,8 @@ export interface Turn {
 /** Maps places to pixels; `scale` is pixels per unit of length. */
 export interface Camera {
   to(place: ArrayLike<number>): Pixel;
-  /** The place in the plane under a pixel; only in the plane. */
-  from(x: number, y: number): [number, number];
+  /** The place under a pixel: in the plane, or in space at a depth that `to` gave. */
+  from(x: number, y: number, depth?: number): number[];
   scale: number;
 }
 
@@ -55,6 +55,11 @@ export function camera(scene: Pick<Scene, "bounds" | "dimension">, width: number
       const back = sa * x + ca * y;
       return [width / 2 + right * scale, height / 2 - (z * ce + back * se) * scale, back * ce - z * se];
     },
-    from: () => [NaN, NaN],
+    from: (x, y, depth = 0) => {
+      const right = (x - width / 2) / scale;
+      const up = (height / 2 - y) / scale;
+      const back = up * se + depth * ce;
+      return [mx + ca * right + sa * back, my - sa * right + ca * back, mz + up * ce - depth * se];
+    },
   };
 }

@@ -83,9 +83,7 @@ export function lzw(indices: Uint8Array, bits: number): number[] {
 }
 
 /** The colours drawn most, at five bits each, and a table from those to their place. */
-function palette(frames: ImageData[]): { colours: number[]; place: Uint8Array } {
-  const count = new Uint32Array(32768);
-  for (const frame of frames) for (let i = 0; i < frame.data.length; i += 4) count[((frame.data[i]! >> 3) << 10) | ((frame.data[i + 1]! >> 3) << 5) | (frame.data[i + 2]! >> 3)]!++;
+function palette(count: Uint32Array): { colours: number[]; place: Uint8Array } {
   const order = [...count.keys()].filter((k) => count[k]! > 0).sort((a, b) => count[b]! - count[a]!);
   const colours = order.slice(0, 256);
   const parts = (k: number): [number, number, number] => [k >> 10, (k >> 5) & 31, k & 31];
@@ -102,10 +100,21 @@ function palette(frames: ImageData[]): { colours: number[]; place: Uint8Array } 
   return { colours, place };
 }
 
-/** Frames as a GIF that repeats for ever. */
-export function gif(frames: ImageData[], rate: number): Uint8Array<ArrayBuffer> {
-  const { width, height } = frames[0]!;
-  const { colours, place } = palette(frames);
+/** The place of a pixel's colour among all colours of five bits each. */
+const coarse = (data: Uint8ClampedArray, p: number): number => ((data[p]! >> 3) << 10) | ((data[p + 1]! >> 3) << 5) | (data[p + 2]! >> 3);
+/** The page lives on between pieces of work. */
+const breathe = (): Promise<void> => new Promise((done) => setTimeout(done));
+
+/** Frames as a GIF that repeats for ever. Each is drawn twice, for its colours and for itself, so that none has to be kept. */
+export async function gif(frame: (i: number) => ImageData, frames: number, rate: number): Promise<Uint8Array<ArrayBuffer>> {
+  const { width, height } = frame(0);
+  const count = new Uint32Array(32768);
+  for (let i = 0; i < frames; i++) {
+    const { data } = frame(i);
+    for (let p = 0; p < data.length; p += 4) count[coarse(data, p)]!++;
+    if (i % 4 === 0) await breathe();
+  }
+  const { colours, place } = palette(count);
   const out = new Bytes();
   out.text("GIF89a");
   out.word(width);
@@ -119,15 +128,17 @@ export function gif(frames: ImageData[], rate: number): Uint8Array<ArrayBuffer> 
   out.byte(0x21, 0xff, 11);
   out.text("NETSCAPE2.0");
   out.byte(3, 1, 0, 0, 0);
-  for (const frame of frames) {
+  const indices = new Uint8Array(width * height);
+  for (let i = 0; i < frames; i++) {
+    const { data } = frame(i);
     out.byte(0x21, 0xf9, 4, 0);
     out.word(Math.round(100 / rate));
     out.byte(0, 0, 0x2c);
     for (const v of [0, 0, width, height]) out.word(v);
     out.byte(0, 8);
-    const indices = new Uint8Array(width * height);
-    for (let i = 0, p = 0; i < indices.length; i++, p += 4) indices[i] = place[((frame.data[p]! >> 3) << 10) | ((frame.data[p + 1]! >> 3) << 5) | (frame.data[p + 2]! >> 3)]!;
+    for (let k = 0, p = 0; k < indices.length; k++, p += 4) indices[k] = place[coarse(data, p)]!;
     for (const b of lzw(indices, 8)) out.byte(b);
+    if (i % 4 === 0) await breathe();
   }
   out.byte(0x3b);
   return out.array;
@@ -143,52 +154,65 @@ function times(stage: Stage): number[] {
   return Array.from({ length: n }, (_, i) => from + ((to - from) * i) / (n - 1));
 }
 
+/** The stage at a time, on its paper: a film has no page behind it. */
+function paint(stage: Stage, c: CanvasRenderingContext2D, ratio: number, time: number): void {
+  stage.draw(time, c, ratio);
+  c.globalCompositeOperation = "destination-over";
+  c.setTransform(1, 0, 0, 1, 0, 0);
+  c.fillStyle = stage.paper;
+  c.fillRect(0, 0, c.canvas.width, c.canvas.height);
+  c.globalCompositeOperation = "source-over";
+}
+
 /** Records the motion as a GIF and hands it to the browser. */
 export async function recordGif(stage: Stage, name: string): Promise<void> {
   const { width, height } = stage.pixels;
   const ratio = Math.min(1, WIDEST / width);
   const canvas = new OffscreenCanvas(Math.round(width * ratio), Math.round(height * ratio));
   const c = canvas.getContext("2d", { willReadFrequently: true }) as unknown as CanvasRenderingContext2D;
-  const frames: ImageData[] = [];
   const all = times(stage).filter((_, i) => i % 2 === 0);
+  if (!all.length) return;
   say("Recording…");
-  for (const [i, t] of all.entries()) {
-    stage.draw(t, c, ratio);
-    c.globalCompositeOperation = "destination-over";
-    c.setTransform(1, 0, 0, 1, 0, 0);
-    c.fillStyle = stage.paper;
-    c.fillRect(0, 0, canvas.width, canvas.height);
-    c.globalCompositeOperation = "source-over";
-    frames.push(c.getImageData(0, 0, canvas.width, canvas.height));
-    // The page stays alive meanwhile.
-    if (i % 8 === 0) await new Promise((done) => setTimeout(done));
-  }
-  if (frames.length) {
-    download(`${name}.gif`, "image/gif", gif(frames, RATE / 2));
-    say(`Saved ${name}.gif`);
-  }
+  const frame = (i: number): ImageData => {
+    paint(stage, c, ratio, all[i]!);
+    return c.getImageData(0, 0, canvas.width, canvas.height);
+  };
+  download(`${name}.gif`, "image/gif", await gif(frame, all.length, RATE / 2));
+  say(`Saved ${name}.gif`);
 }
 
-/** Records the motion as it plays, as WebM. */
+/** Records one pass of the motion as WebM. The browser's recorder goes by the clock, so this lasts as long as the film. */
 export async function recordWebm(stage: Stage, name: string): Promise<void> {
   if (typeof MediaRecorder === "undefined" || !MediaRecorder.isTypeSupported("video/webm")) {
     say("This browser cannot record WebM; GIF works everywhere");
     return;
   }
-  const { player, canvas } = stage;
-  const recorder = new MediaRecorder(canvas.captureStream(RATE), { mimeType: "video/webm", videoBitsPerSecond: 6_000_000 });
+  const all = times(stage);
+  if (!all.length) return;
+  const { width, height, ratio } = stage.pixels;
+  // Even sides: colours of films are kept for two by two pixels.
+  const canvas = Object.assign(document.createElement("canvas"), { width: 2 * Math.round((width * ratio) / 2), height: 2 * Math.round((height * ratio) / 2) });
+  const c = canvas.getContext("2d")!;
+  const stream = canvas.captureStream(0);
+  // Chromium gives frames by the track, Firefox by the stream.
+  const [track] = stream.getVideoTracks() as CanvasCaptureMediaStreamTrack[];
+  const source = (typeof track?.requestFrame === "function" ? track : stream) as CanvasCaptureMediaStreamTrack;
+  const recorder = new MediaRecorder(stream, { mimeType: "video/webm", videoBitsPerSecond: 6_000_000 });
   const parts: Blob[] = [];
   recorder.addEventListener("dataavailable", (e) => parts.push(e.data));
   const stopped = new Promise((done) => recorder.addEventListener("stop", done));
-  player.seek(-Infinity);
+  say(`Recording for ${Math.ceil(all.length / RATE)} seconds…`);
   recorder.start();
-  player.play();
-  say("Recording one pass of the motion…");
-  const limit = setTimeout(() => player.pause(), 3 * LONGEST * 1000);
-  await new Promise<void>((done) => { const end = player.playing.listen((on) => { if (!on) { end(); done(); } }); });
-  clearTimeout(limit);
+  const began = performance.now();
+  for (const [i, t] of all.entries()) {
+    paint(stage, c, ratio, t);
+    source.requestFrame();
+    const next = began + ((i + 1) * 1000) / RATE;
+    await new Promise((done) => setTimeout(done, Math.max(0, next - performance.now())));
+  }
   recorder.stop();
   await stopped;
+  track?.stop();
   download(`${name}.webm`, "video/webm", new Blob(parts));
   say(`Saved ${name}.webm`);
 }

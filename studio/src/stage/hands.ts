@@ -1,6 +1,7 @@
 // Hands on the stage: a body is dragged to its start, a wall to its place, space is turned.
 //
-// A body: the engine finds start positions that put the point under the pointer, constraints kept (inverse kinematics).
+// A body: the engine finds start positions that put the point under the pointer, constraints kept (inverse kinematics). In space
+// the pointer moves it in the plane of the picture, at the depth it has.
 // A wall: with g(p) the place of its curve under the pointer along its normal, the parameter p that moves this wall most and
 // other things least is found by a small change of each; then p ← p + d/(∂g/∂p) for a pointer that has moved by d.
 
@@ -17,7 +18,7 @@ const REACH = { body: 22, wall: 10 };
 /** Relative change of a parameter by which its effect on a wall is measured. */
 const PROBE = 1e-3;
 
-type Hold = { kind: "body"; point: number } | { kind: "wall"; name: string; x: number; y: number; nx: number; ny: number; parameter: string; value: number; rate: number } | { kind: "turn"; x: number; y: number } | { kind: "wait" };
+type Hold = { kind: "body"; point: number; depth: number } | { kind: "wall"; name: string; x: number; y: number; nx: number; ny: number; parameter: string; value: number; rate: number } | { kind: "turn"; x: number; y: number } | { kind: "wait" };
 
 export class Hands {
   private hold: Hold | null = null;
@@ -26,7 +27,10 @@ export class Hands {
 
   constructor(private readonly stage: Stage, private readonly session: Session) {
     const { canvas } = stage;
-    canvas.addEventListener("pointerdown", (e) => void this.down(e));
+    canvas.addEventListener("pointerdown", (e) => void this.down(e).catch((error: unknown) => {
+      this.up();
+      if (!(error instanceof Cancelled)) say(error instanceof Error ? error.message : String(error));
+    }));
     canvas.addEventListener("pointermove", (e) => this.move(e));
     for (const end of ["pointerup", "pointercancel"] as const) canvas.addEventListener(end, () => this.up());
     canvas.addEventListener("keydown", (e) => this.key(e));
@@ -39,7 +43,7 @@ export class Hands {
   private over(x: number, y: number): { kind: "body"; point: number } | { kind: "wall"; name: string; nx: number; ny: number } | null {
     const scene = this.scene;
     const view = this.stage.camera();
-    if (!scene || !view || scene.dimension !== 2) return null;
+    if (!scene || !view) return null;
     const { player } = this.stage;
     let best = { distance: REACH.body, point: -1 };
     const now = player.time.value;
@@ -53,7 +57,7 @@ export class Hands {
       if (distance < best.distance) best = { distance, point: i };
     });
     if (best.point >= 0) return { kind: "body", point: best.point };
-    for (const wall of scene.walls) {
+    if (scene.dimension === 2) for (const wall of scene.walls) {
       const near = nearest(curvesAt(wall, now), view, behind(scene, wall, view.scale), x, y);
       if (near.distance < REACH.wall) return { kind: "wall", name: wall.name, nx: near.nx, ny: near.ny };
     }
@@ -73,7 +77,8 @@ export class Hands {
     player.pause();
     this.session.dragging.value = true;
     if (found.kind === "body") {
-      this.hold = found;
+      const start = this.scene!.points[found.point]!.data.map((d) => d[0]!);
+      this.hold = { ...found, depth: this.stage.camera()?.to(start)[2] ?? 0 };
       player.seek(span(this.scene!)[0]);
       return;
     }
@@ -90,7 +95,7 @@ export class Hands {
 
   private move(e: PointerEvent): void {
     const { hold } = this;
-    const { canvas, player, turn } = this.stage;
+    const { canvas, turn } = this.stage;
     if (!hold) {
       const found = e.pointerType === "mouse" ? this.over(e.offsetX, e.offsetY) : null;
       canvas.classList.toggle("body", found?.kind === "body");
@@ -98,10 +103,8 @@ export class Hands {
       return;
     }
     if (hold.kind === "turn") {
-      turn.about += (e.clientX - hold.x) * 0.01;
-      turn.above = Math.min(1.55, Math.max(-1.55, turn.above + (e.clientY - hold.y) * 0.01));
+      this.stage.look(turn.about + (e.clientX - hold.x) * 0.01, turn.above + (e.clientY - hold.y) * 0.01);
       [hold.x, hold.y] = [e.clientX, e.clientY];
-      player.refresh();
       return;
     }
     this.next = [e.offsetX, e.offsetY];
@@ -117,13 +120,11 @@ export class Hands {
 
   private key(e: KeyboardEvent): void {
     if (this.scene?.dimension !== 3 || e.shiftKey) return;
-    const { turn, player } = this.stage;
+    const { turn } = this.stage;
     const by = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[e.key];
     if (!by) return;
     e.preventDefault();
-    turn.about += by[0]!;
-    turn.above = Math.min(1.55, Math.max(-1.55, turn.above + by[1]!));
-    player.refresh();
+    this.stage.look(turn.about + by[0]!, turn.above + by[1]!);
   }
 
   /** Follows the pointer, one answer of the engine at a time. */
@@ -137,7 +138,7 @@ export class Hands {
         const view = this.stage.camera();
         const { hold } = this;
         if (hold.kind === "body" && view) {
-          const reply = await this.session.engine.ask("drag", { ...this.session.input(), point: hold.point, target: view.from(x, y) });
+          const reply = await this.session.engine.ask("drag", { ...this.session.input(), point: hold.point, target: view.from(x, y, hold.depth) });
           if (reply.ok && this.hold === hold) this.session.set(reply.values);
         } else if (hold.kind === "wall" && view) {
           const along = ((x - hold.x) * hold.nx + (y - hold.y) * hold.ny) / view.scale;
@@ -159,7 +160,7 @@ export class Hands {
     if (!outline || !view || !scene) return null;
     const from = span(scene)[0];
     const reach = 1e-6 * Math.max(1, span(scene)[1] - from);
-    const at = async (values: Record<string, number>): Promise<Scene | null> => (await this.session.engine.ask("run", { ...this.session.input(values), until: from + reach, samples: 2, limits: { seconds: 1 } })).scene;
+    const at = async (values: Record<string, number>): Promise<Scene | null> => (await this.session.engine.ask("run", { ...this.session.input(values), until: from + reach, samples: 2, limits: { seconds: 1 } }, { aside: true })).scene;
     const offset = (s: Scene): number => {
       const wall = s.walls.find((w) => w.name === name);
       if (!wall) return NaN;
@@ -192,7 +193,6 @@ export class Hands {
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;
     }
-    void this.session.run();
     return best;
   }
 }

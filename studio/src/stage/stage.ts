@@ -11,13 +11,17 @@ import { indexAt, type Scene } from "./scene";
 
 /** Seconds a flash is seen, whatever the speed. */
 const FLASH = 0.33;
+/** How space is looked at first. */
+const FRONT: Turn = { about: -0.9, above: 0.35 };
 /** Device pixels per pixel, at most: more cost time and show nothing. */
 const SHARPEST = 2.5;
 
 export class Stage {
   readonly element: HTMLElement;
   readonly canvas: HTMLCanvasElement;
-  readonly turn: Turn = { about: -0.9, above: 0.35 };
+  readonly turn: Turn = { ...FRONT };
+  /** Counts how often space has been turned, for those who remember it. */
+  readonly looks = new Cell(0);
   /** A run drawn pale behind the motion. */
   readonly ghost = new Cell<Scene | null>(null);
   /** Neighbours of the start. */
@@ -51,6 +55,19 @@ export class Stage {
     this.player.refresh();
   }
 
+  /** Looks at space from there. */
+  look(about: number, above: number): void {
+    this.turn.about = about;
+    this.turn.above = Math.min(1.55, Math.max(-1.55, above));
+    this.looks.value++;
+    this.player.refresh();
+  }
+
+  /** Has space been turned? */
+  get turned(): boolean {
+    return this.turn.about !== FRONT.about || this.turn.above !== FRONT.above;
+  }
+
   /** Keeps the frame of the picture, or lets it follow the motion again. */
   hold(on: boolean): void {
     const scene = this.player.scene.value;
@@ -78,7 +95,7 @@ export class Stage {
         const q = own.to(p);
         return [q[0] + left, q[1], q[2]];
       },
-      from: (x, y) => own.from(x - left, y),
+      from: (x, y, depth) => own.from(x - left, y, depth),
     };
   }
 
@@ -124,7 +141,7 @@ export class Stage {
   }
 
   /** Pixels of the picture on the page. */
-  get pixels(): { width: number; height: number } {
+  get pixels(): { width: number; height: number; ratio: number } {
     return this.size;
   }
 

@@ -7,6 +7,8 @@ import { indexAt, type Scene, type WallCurves } from "./scene";
 
 /** Pixels between hatches, and how long they are. */
 const HATCH = { apart: 9, long: 7 };
+/** Hatches of one straight piece: more than the diagonal of any screen has. */
+const MOST_HATCHES = 5000;
 
 /** The curves of a wall at a time: flat rows x, y, x, y, … */
 export function curvesAt(wall: WallCurves, time: number): Float32Array[] {
@@ -51,6 +53,17 @@ function corners(curve: Float32Array, to: (p: number[]) => Pixel, back: number):
   });
 }
 
+/** The part, in pixels from its beginning, of a piece of length l in the direction u that lies on the canvas. */
+function seen(a: { x: number; y: number }, ux: number, uy: number, l: number, width: number, height: number): [number, number] {
+  let [from, to] = [0, l];
+  for (const [at, u, most] of [[a.x, ux, width], [a.y, uy, height]] as const) {
+    const [p, q] = [(-20 - at) / u, (most + 20 - at) / u];
+    if (Math.abs(u) > 1e-12) [from, to] = [Math.max(from, Math.min(p, q)), Math.min(to, Math.max(p, q))];
+    else if (at < -20 || at > most + 20) return [0, 0];
+  }
+  return [from, to];
+}
+
 /** Draws one curve of a wall. */
 export function drawWall(c: CanvasRenderingContext2D, curve: Float32Array, camera: Camera, back: number, ink: Ink, held: boolean): void {
   const out = corners(curve, camera.to, back);
@@ -68,17 +81,19 @@ export function drawWall(c: CanvasRenderingContext2D, curve: Float32Array, camer
     const a = out[i - 1]!;
     const b = out[i]!;
     const l = Math.hypot(b.x - a.x, b.y - a.y);
-    if (!(l > 0)) continue;
+    if (!(l > 0 && l < Infinity)) continue;
     const ux = (b.x - a.x) / l;
     const uy = (b.y - a.y) / l;
-    for (; along < l; along += HATCH.apart) {
-      const x = a.x + ux * along;
-      const y = a.y + uy * along;
-      if (x < -20 || y < -20 || x > width + 20 || y > height + 20) continue;
+    // Only the part that is seen, however long the wall is; hatches stay where they would be on the whole of it.
+    const [from, to] = seen(a, ux, uy, l, width, height);
+    const first = along + HATCH.apart * Math.ceil(Math.max(0, from - along) / HATCH.apart);
+    for (let s = first, n = 0; s < to && n < MOST_HATCHES; s += HATCH.apart, n++) {
+      const x = a.x + ux * s;
+      const y = a.y + uy * s;
       c.moveTo(x, y);
       c.lineTo(x + (a.nx - ux) * HATCH.long, y + (a.ny - uy) * HATCH.long);
     }
-    along -= l;
+    along += HATCH.apart * Math.ceil(Math.max(0, l - along) / HATCH.apart) - l;
   }
   c.stroke();
   c.globalAlpha = 1;

@@ -3,15 +3,15 @@
 // The editor lives in a shadow root: its styles become adopted sheets there, so that the page can forbid inline styles.
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
 import { bracketMatching, indentOnInput, syntaxHighlighting } from "@codemirror/language";
-import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic as Underline } from "@codemirror/lint";
+import { forEachDiagnostic, lintGutter, lintKeymap, setDiagnostics, type Diagnostic as Underline } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { EditorState } from "@codemirror/state";
+import { EditorState, Transaction } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers } from "@codemirror/view";
 import type { Session } from "../app/session";
 import type { Diagnostic } from "../engine/protocol";
-import { h } from "../layout/dom";
+import { h, say } from "../layout/dom";
 import { markdown } from "../mathematics/markdown";
 import { highlight, modelLanguage } from "./language";
 
@@ -58,6 +58,8 @@ const theme = EditorView.theme({
 export class TextEditor {
   readonly element: HTMLElement;
   readonly view: EditorView;
+  /** Which mistake an underline shows, and the text that its repair would replace. */
+  private readonly sources = new WeakMap<Underline, { of: Diagnostic; text: string }>();
 
   constructor(private readonly session: Session) {
     this.element = h("div", { class: "editor" });
@@ -86,21 +88,53 @@ export class TextEditor {
     });
   }
 
-  /** Shows another text; the one being typed is left alone. */
+  /** Shows another text; the one being typed is left alone. What was there comes back with undo, as a step of its own. */
   private take(text: string): void {
-    if (text === this.view.state.doc.toString()) return;
-    this.view.setState(this.state(text));
+    const { state } = this.view;
+    if (text === state.doc.toString()) return;
+    const first = state.doc.length === 0;
+    this.view.dispatch(
+      { changes: { from: 0, to: state.doc.length, insert: text }, selection: { anchor: 0 }, annotations: first ? [Transaction.addToHistory.of(false)] : [isolateHistory.of("full")], effects: EditorView.scrollIntoView(0), userEvent: "input.open" },
+      setDiagnostics(state, []));
   }
 
-  /** Replaces a range, as one step that can be undone. */
-  replace(from: number, to: number, insert: string): void {
-    this.view.dispatch({ changes: { from, to, insert }, userEvent: "input" });
+  /** Replaces ranges, as one step that can be undone. */
+  change(edits: { from: number; to: number; insert: string }[]): void {
+    this.view.dispatch({ changes: edits.map(({ from, to, insert }) => ({ from, to, insert })), annotations: isolateHistory.of("full"), userEvent: "input" });
   }
 
   /** Puts the cursor at a place. */
   reveal(from: number): void {
-    this.view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
+    const at = Math.min(from, this.view.state.doc.length);
+    this.view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
     this.view.focus();
+  }
+
+  /** Where a mistake is now: what was typed since it was found has moved it. */
+  private place(d: Diagnostic): { from: number; to: number } | null {
+    let found: { from: number; to: number } | null = null;
+    forEachDiagnostic(this.view.state, (underline, from, to) => { if (this.sources.get(underline)?.of === d) found = { from, to }; });
+    return found;
+  }
+
+  /** Goes to a mistake. */
+  goTo(d: Diagnostic): void {
+    const at = this.place(d)?.from ?? d.from;
+    if (at !== null) this.reveal(at);
+  }
+
+  /** Repairs a mistake, if what is repaired still stands there. */
+  repair(d: Diagnostic): void {
+    const { fix } = d;
+    const now = this.place(d);
+    if (!fix || !now || d.from === null) return;
+    const from = now.from + fix.from - d.from;
+    const to = from + fix.to - fix.from;
+    const stands = this.view.state.doc.sliceString(from, to);
+    let meant = "";
+    forEachDiagnostic(this.view.state, (underline) => { const s = this.sources.get(underline); if (s?.of === d) meant = s.text; });
+    if (stands !== meant) say("The text has changed there; the repair no longer fits");
+    else this.change([{ from, to, insert: fix.insert }]);
   }
 
   private underline(all: Diagnostic[]): void {
@@ -111,11 +145,13 @@ export class TextEditor {
       const from = Math.min(d.from, size);
       const to = Math.min(size, Math.max(d.to, from + 1));
       const fix = d.fix;
-      found.push({
+      const underline: Underline = {
         from, to, severity: d.severity, message: d.hint ? `${d.message}\n${d.hint}` : d.message,
         renderMessage: () => h("div", {}, h("b", {}, d.message), d.hint ? h("div", { class: "hint" }, d.hint) : null),
-        actions: fix ? [{ name: fix.label, apply: () => this.replace(fix.from, fix.to, fix.insert) }] : [],
-      });
+        actions: fix ? [{ name: fix.label, apply: () => this.repair(d) }] : [],
+      };
+      this.sources.set(underline, { of: d, text: fix ? this.view.state.doc.sliceString(fix.from, fix.to) : "" });
+      found.push(underline);
     }
     this.view.dispatch(setDiagnostics(this.view.state, found));
   }
@@ -152,8 +188,8 @@ export function problems(session: Session, editor: TextEditor): HTMLElement {
     list.replaceChildren(...all.slice(0, 50).map((d) => {
       const fix = d.fix;
       const go = h("button", { type: "button", class: "problem" }, h("span", { class: "where" }, d.origin ?? (d.line === null ? "" : `line ${d.line}`)), h("span", {}, d.message, d.hint ? h("small", {}, ` ${d.hint}`) : null));
-      go.addEventListener("click", () => { if (d.from !== null) editor.reveal(d.from); });
-      const repair = fix ? h("button", { type: "button", class: "fix", onclick: () => editor.replace(fix.from, fix.to, fix.insert) }, fix.label) : null;
+      go.addEventListener("click", () => editor.goTo(d));
+      const repair = fix ? h("button", { type: "button", class: "fix", onclick: () => editor.repair(d) }, fix.label) : null;
       return h("li", { class: d.severity }, go, repair);
     }));
     list.hidden = all.length === 0;

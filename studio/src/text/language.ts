@@ -12,17 +12,17 @@ interface State {
   value: boolean;
   /** Brackets that are open. */
   depth: number;
+  /** The key that was named last: that of the line, or one inside braces. */
+  key: string;
 }
 
 /** Keys whose texts are words or names. */
 const PROSE = /^(name|coordinates|momenta|file|column|time|interpolate|unit|units|title|label|law|arithmetic|method|action)$/;
 const FUNCTIONS = /^(sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh|exp|log|sqrt|abs|min|max|sign|hypot|step|floor|cross|dot|norm)(?=\()/;
 
-let key = "";
-
 const parser: StreamParser<State> = {
   name: "carom",
-  startState: () => ({ quote: null, prose: false, value: false, depth: 0 }),
+  startState: () => ({ quote: null, prose: false, value: false, depth: 0, key: "" }),
   copyState: (s) => ({ ...s }),
   token(stream, s) {
     if (stream.sol() && s.depth === 0) {
@@ -57,7 +57,7 @@ const parser: StreamParser<State> = {
     const quote = stream.match(/^["']/) as RegExpMatchArray | null;
     if (quote) {
       s.quote = quote[0] as '"' | "'";
-      s.prose = PROSE.test(key);
+      s.prose = PROSE.test(s.key);
       return "string";
     }
     if (stream.match(/^[\[{]/)) {
@@ -73,7 +73,7 @@ const parser: StreamParser<State> = {
     const word = stream.match(/^[\p{L}\p{N}_'-]+/u) as RegExpMatchArray | null;
     if (word) {
       if (!s.value || s.depth > 0) {
-        if (s.depth === 0) key = word[0];
+        s.key = word[0];
         return "property";
       }
       return null;

@@ -8,17 +8,27 @@ import { figure, h } from "../layout/dom";
 /** Rows in the list; of more, later ones are counted. */
 const MOST = 500;
 
-function numbers(impact: Impact, units: (name: string) => string): HTMLElement {
+/** A signal's unit, and what its records are divided by to be read in it. */
+type Units = (name: string) => { unit: string; factor: number };
+
+function numbers(impact: Impact, units: Units): HTMLElement {
   const rows: HTMLElement[] = [];
   const add = (name: string, ...cells: string[]): void => void rows.push(h("tr", {}, h("th", { scope: "row" }, name), ...cells.map((c) => h("td", {}, c))));
   impact.walls.forEach((wall, i) => {
     add(`impulse λ, ${wall}`, "", figure(impact.impulse[i]!, 8));
-    add("gap rate", figure(impact.gap_rate_before[i]!, 8), figure(impact.gap_rate_after[i]!, 8));
+    const gap = units(`gap.${wall}`);
+    add(`gap rate${gap.unit && ` [${gap.unit}/s]`}`, figure(impact.gap_rate_before[i]! / gap.factor, 8), figure(impact.gap_rate_after[i]! / gap.factor, 8));
   });
-  for (const [name, before] of Object.entries(impact.velocity_before)) add(`${name}′ ${units(name)}`, figure(before ?? NaN, 8), figure(impact.velocity_after[name] ?? NaN, 8));
+  for (const [name, before] of Object.entries(impact.velocity_before)) {
+    const { unit, factor } = units(`${name}'`);
+    add(`${name}′${unit && ` [${unit}]`}`, figure((before ?? NaN) / factor, 8), figure((impact.velocity_after[name] ?? NaN) / factor, 8));
+  }
   for (const [name, value] of Object.entries(impact.reaction_impulse)) add(`reaction ${name}`, "", figure(value ?? NaN, 8));
   for (const [name, value] of Object.entries(impact.driving_impulse as ByName)) add(`driving ${name}`, "", figure(value ?? NaN, 8));
-  if (impact.hamiltonian_before !== null && impact.hamiltonian_after !== null) add("H", figure(impact.hamiltonian_before, 8), figure(impact.hamiltonian_after, 8));
+  if (impact.hamiltonian_before !== null && impact.hamiltonian_after !== null) {
+    const { unit, factor } = units("hamiltonian");
+    add(`H${unit && ` [${unit}]`}`, figure(impact.hamiltonian_before / factor, 8), figure(impact.hamiltonian_after / factor, 8));
+  }
   return h("table", { class: "numbers" }, h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "before"), h("th", { scope: "col" }, "after"))), h("tbody", {}, ...rows));
 }
 
@@ -29,6 +39,10 @@ export function impactList(session: Session, player: Player): HTMLElement {
   const head = h("h3", {}, "Impacts");
   let open = -1;
   let impacts: Impact[] = [];
+  const units: Units = (name) => {
+    const c = session.shown.value?.reply.columns.find((k) => k.name === name);
+    return { unit: c?.unit ?? "", factor: c?.factor ?? 1 };
+  };
 
   const select = (n: number): void => {
     open = n;
@@ -36,7 +50,7 @@ export function impactList(session: Session, player: Player): HTMLElement {
       const b = item.querySelector("button")!;
       b.setAttribute("aria-expanded", String(i === open));
       item.querySelector("table")?.remove();
-      if (i === open) item.append(numbers(impacts[i]!, () => ""));
+      if (i === open) item.append(numbers(impacts[i]!, units));
     });
   };
   const row = (impact: Impact, i: number): HTMLElement => {

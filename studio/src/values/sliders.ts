@@ -56,7 +56,7 @@ export function sliders(session: SliderHost): HTMLElement {
   const arrange = (): void => {
     const outline = session.outline.value;
     if (!outline) return;
-    const now = JSON.stringify(outline.sliders.filter(listed).map((s) => [s.name, s.kind, s.unit]));
+    const now = JSON.stringify(outline.sliders.filter(listed).map((s) => [s.name, s.kind, s.unit, s.factor]));
     if (now !== shape) {
       shape = now;
       build(outline);
@@ -72,8 +72,9 @@ export function sliders(session: SliderHost): HTMLElement {
 const active = (element: HTMLElement): Element | null => (element.getRootNode() as Document | ShadowRoot).activeElement ?? null;
 
 function show(r: Row, changed: number | undefined): void {
-  const value = changed ?? r.slider.value ?? 0;
-  const [min, max] = widened(r.slider, value);
+  const { factor } = r.slider;
+  const value = (changed ?? r.slider.value ?? 0) / factor;
+  const [min, max] = widened(r.slider, value * factor).map((v) => v / factor) as [number, number];
   if (active(r.range) !== r.range || Number(r.range.value) !== value) {
     r.range.min = String(min);
     r.range.max = String(max);
@@ -104,14 +105,17 @@ function row(session: SliderHost, slider: Slider): Row {
   const element = h("div", { class: "slider", "data-name": name }, h("span", { class: "name", title: name }, title(name), slider.unit ? h("small", {}, ` ${slider.unit}`) : null), range, typed, reset);
   const made: Row = { slider, range, typed, reset, element };
 
-  range.addEventListener("input", () => session.set({ [name]: Number(Number(range.value).toPrecision(5)) }));
+  // Fields and sliders hold what people read; the session holds what the model computes in.
+  const read = (): number => (session.values.value[name] ?? made.slider.value ?? NaN) / made.slider.factor;
+  const change = (shown: number): void => session.set({ [name]: shown * made.slider.factor });
+  range.addEventListener("input", () => change(Number(Number(range.value).toPrecision(5))));
   range.addEventListener("keydown", (e) => {
     const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[e.key];
     if (!by) return;
     e.preventDefault();
     const step = (Number(range.max) - Number(range.min)) / STEPS;
     const value = Number(range.value) + by * step * (e.shiftKey ? 0.1 : 1);
-    session.set({ [name]: Number(Math.min(Number(range.max), Math.max(Number(range.min), value)).toPrecision(6)) });
+    change(Number(Math.min(Number(range.max), Math.max(Number(range.min), value)).toPrecision(6)));
   });
   range.addEventListener("pointerdown", () => {
     session.dragging.value = true;
@@ -127,13 +131,13 @@ function row(session: SliderHost, slider: Slider): Row {
     const value = Number(typed.value.replace("−", "-").replace(",", "."));
     const ok = typed.value.trim() !== "" && Number.isFinite(value);
     typed.setAttribute("aria-invalid", String(!ok));
-    if (ok && typed.value !== written(session.values.value[name] ?? made.slider.value ?? NaN)) session.set({ [name]: value });
+    if (ok && typed.value !== written(read())) change(value);
   };
   typed.addEventListener("change", take);
   typed.addEventListener("keydown", (e) => {
     if (e.key === "Enter") take();
     if (e.key === "Escape") {
-      typed.value = written(session.values.value[name] ?? made.slider.value ?? 0);
+      typed.value = written(read() || 0);
       typed.setAttribute("aria-invalid", "false");
     }
   });

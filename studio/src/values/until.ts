@@ -1,6 +1,7 @@
 // How long to simulate, and changed values written into the text.
 
 import type { Session } from "../app/session";
+import { Cancelled } from "../engine/client";
 import { button, h, say } from "../layout/dom";
 import type { TextEditor } from "../text/editor";
 
@@ -30,20 +31,28 @@ export function untilField(session: Session): HTMLElement {
 
 /** The button that writes changed values where they stand in the text, so that they become the model's. */
 export function writeValues(session: Session, editor: TextEditor): HTMLButtonElement {
-  const b = button("Write changed values into the text", "check", () => {
+  const write = async (): Promise<void> => {
+    // Places are those of the text as it is now: what was read of it last may be a few letters old.
+    const outline = await session.outlined();
+    if (!outline) {
+      say("The text is being changed or has mistakes; the values were not written");
+      return;
+    }
     const changed = Object.entries(session.values.value);
-    const known = new Map((session.outline.value?.sliders ?? []).map((s) => [s.name, s]));
+    const known = new Map(outline.sliders.map((s) => [s.name, s]));
     const edits = changed.flatMap(([name, value]) => {
       const s = known.get(name);
-      return s && s.from !== null && s.to !== null ? [{ name, from: s.from, to: s.to, insert: String(value) }] : [];
+      if (!s || s.from === null || s.to === null) return [];
+      // A value that stands there with a unit keeps it.
+      const insert = s.written ? `"${Number((value / s.written.factor).toPrecision(15))} ${s.written.unit}"` : String(value);
+      return [{ name, from: s.from, to: s.to, insert }];
     });
-    // From the end, so that earlier places stay where they are.
-    edits.sort((x, y) => y.from - x.from);
-    for (const e of edits) editor.replace(e.from, e.to, e.insert);
+    editor.change(edits);
     session.set(Object.fromEntries(edits.map((e) => [e.name, null])));
     const left = changed.length - edits.length;
     say(left ? `${edits.length} written; ${left} have no place in the text` : `${edits.length} written`);
-  });
+  };
+  const b = button("Write changed values into the text", "check", () => void write().catch((error: unknown) => { if (!(error instanceof Cancelled)) say(String(error)); }));
   session.values.watch((values) => { b.disabled = Object.keys(values).length === 0; });
   return b;
 }

@@ -1,21 +1,17 @@
 // The studio: text on the left, what it means on the right, hands on everything.
 
-import "uplot/dist/uPlot.min.css";
-import "./style/page.css";
-import "./style/parts.css";
-import "./style/dialogs.css";
 import { debounced } from "./app/cell";
 import { companions } from "./app/companions";
-import { dropping, fileMenu } from "./app/files";
+import { download, dropping, fileMenu, saving } from "./app/files";
 import { Gallery } from "./app/gallery";
-import { BadLink, pack, unpack, type State } from "./app/link";
+import { pack, type State } from "./app/link";
 import { offline } from "./app/offline";
+import { opening, type Opening } from "./app/opening";
 import { Player } from "./app/player";
-import { Session } from "./app/session";
 import { still, theme, toggleTheme } from "./app/theme";
 import { LESSONS, Tour } from "./app/tour";
-import { engine } from "./engine/client";
-import { isServed, readServed } from "./engine/served";
+import { first, session } from "./boot";
+import type { Scene } from "./engine/protocol";
 import { button, h, menu, say } from "./layout/dom";
 import { FIRST, Panes } from "./layout/panes";
 import { mathFont } from "./mathematics/font";
@@ -30,14 +26,10 @@ import { impactList } from "./values/impacts";
 import { sliders } from "./values/sliders";
 import { untilField, writeValues } from "./values/until";
 
-/** The model that a first visit shows. */
-const FIRST_MODEL = "double_pendulum_wall";
-
 /** The file of the motion on the stage, and the time at which the next one is shown. */
 let shownFile: string | null = null;
 let wantedTime: number | null = null;
 
-const session = new Session(engine());
 const player = new Player();
 const stage = new Stage(player);
 const editor = new TextEditor(session);
@@ -68,7 +60,7 @@ const tour = new Tour(session, player, (file, text) => {
 });
 
 const title = h("h1", {}, "");
-const files: HTMLButtonElement = button("Files", "file", () => menu(files, fileMenu(session)), { text: true, class: "label-wide", "aria-haspopup": "menu", "aria-expanded": "false", title: "Files" });
+const files: HTMLButtonElement = button("Files", "file", () => menu(files, fileMenu(session, picture, () => plots.asked())), { text: true, class: "label-wide", "aria-haspopup": "menu", "aria-expanded": "false", title: "Files" });
 const top = h("header", { class: "top" },
   h("span", { class: "mark-link" }, mark(), h("span", {}, "carom studio")),
   title,
@@ -105,8 +97,9 @@ function mark(): SVGElement {
 // ---- a new motion -----------------------------------------------------------------------------------------------
 session.shown.listen((shown) => {
   if (!shown) return;
-  const { scene, motion, columns } = shown.reply;
-  if (!scene) return;
+  const { motion, columns } = shown.reply;
+  // A motion without a picture is shown all the same: an empty stage, no curves, its records.
+  const scene = shown.reply.scene ?? nothing();
   const fresh = shownFile !== session.document.value.file;
   shownFile = session.document.value.file;
   if (fresh) stage.hold(false);
@@ -125,11 +118,12 @@ session.shown.listen((shown) => {
     player.seek(wantedTime);
     wantedTime = null;
   } else if (fresh && !still()) player.play();
-  if (shown.serial === 1) performance.mark("first motion");
+  // After the frame that draws it, which has been asked for above.
+  if (shown.serial === 1) requestAnimationFrame(() => performance.mark("first motion"));
   document.body.dataset["serial"] = String(shown.serial);
 });
 session.dragging.listen((on) => stage.hold(on));
-session.progress.listen((part) => {
+session.progress.watch((part) => {
   bar.hidden = part === null;
   bar.style.width = `${100 * (part ?? 0)}%`;
 });
@@ -140,11 +134,33 @@ theme.listen(() => {
 keys(player);
 mathFont(session);
 dropping(session);
+saving(session);
+
+/** What is drawn of a motion that cannot be drawn. */
+function nothing(): Scene {
+  return { dimension: 0, time: new Float64Array(1), time_unit: "", columns: [], points: [], links: [], springs: [], traces: [], fills: [], surfaces: [], bounds: [], walls: [], jumps: [], total: 0, palette: { light: [], dark: [] }, speed: 1, speeds: [1] };
+}
+
+/** The stage as it is now, as a file. */
+function picture(): void {
+  const canvas = h("canvas", { width: 2 * stage.pixels.width, height: 2 * stage.pixels.height });
+  const c = canvas.getContext("2d");
+  if (!c) return;
+  stage.draw(player.time.value, c, 2);
+  c.globalCompositeOperation = "destination-over";
+  c.setTransform(1, 0, 0, 1, 0, 0);
+  c.fillStyle = stage.paper;
+  c.fillRect(0, 0, canvas.width, canvas.height);
+  canvas.toBlob((blob) => { if (blob) download(`${session.document.value.file.replace(/\.toml$/, "")}.stage.png`, "image/png", blob); }, "image/png");
+}
 
 // ---- the address ------------------------------------------------------------------------------------------------
 function state(): State {
-  const { file, text, tables } = session.document.value;
+  const { file, text, tables, crlf, disk } = session.document.value;
   const out: State = { file, text };
+  if (crlf) out.crlf = true;
+  if (disk !== undefined) out.disk = disk.version;
+  if (disk !== undefined && disk.text !== text) out.typed = true;
   if (Object.keys(tables).length) out.tables = tables;
   if (Object.keys(session.values.value).length) out.values = session.values.value;
   if (session.until.value !== null) out.until = session.until.value;
@@ -152,67 +168,70 @@ function state(): State {
   if (JSON.stringify(panes.layout.value) !== JSON.stringify(FIRST)) out.layout = panes.layout.value;
   if (plots.requests.value) out.plots = plots.requests.value;
   if (tour.at.value !== null) out.lesson = tour.at.value;
+  if (player.chosen) out.speed = player.speed.value;
+  if (stage.turned) out.turn = [stage.turn.about, stage.turn.above];
+  if (plots.zoomed.value) out.zoom = plots.zoomed.value;
+  if (beside.pinned.value) out.compare = beside.pinned.value.values;
+  if (beside.ghost.value) out.ghost = true;
+  if (beside.cloud.value) out.cloud = true;
   return out;
 }
 
 let written = "";
-const write = debounced(() => void (async () => {
-  written = await pack(state());
-  history.replaceState(null, "", `#s=${written}`);
-})(), 400);
-for (const cell of [session.document, session.values, session.until, panes.layout, plots.requests, player.playing, tour.at]) (cell as { listen(f: () => void): void }).listen(() => write.ask());
+async function address(): Promise<boolean> {
+  const { text, whole } = await pack(state());
+  written = text;
+  history.replaceState(null, "", `#s=${text}`);
+  return whole;
+}
+const write = debounced(() => void address(), 400);
+for (const cell of [session.document, session.values, session.until, panes.layout, plots.requests, plots.zoomed, player.playing, player.speed, stage.looks, beside.pinned, beside.ghost, beside.cloud, tour.at]) (cell as { listen(f: () => void): void }).listen(() => write.ask());
 player.time.listen(() => { if (!player.playing.value) write.ask(); });
 panes.onResize = () => write.ask();
 
 async function share(): Promise<void> {
-  written = await pack(state());
-  history.replaceState(null, "", `#s=${written}`);
+  const whole = await address();
   try {
     await navigator.clipboard.writeText(location.href);
-    say("Link copied: it holds the model and everything you changed");
+    say(whole ? "Link copied: it holds the model and everything you changed" : "Link copied, without the tables: they are too long for a link; send their files along");
   } catch {
     say("The link is in the address bar");
   }
 }
 
-function restore(from: State): void {
+function restore({ document, state: from, said }: Opening): void {
   if (from.layout) panes.layout.value = from.layout;
   if (from.front) panes.front.value = from.front;
   plots.requests.value = from.plots ?? null;
   wantedTime = from.time ?? null;
   tour.at.value = from.lesson !== undefined && LESSONS[from.lesson] ? from.lesson : null;
   shownFile = null;
-  session.open({ file: from.file, text: from.text, tables: from.tables ?? {} }, from.values ?? {}, from.until ?? null);
+  if (from.speed !== undefined) player.chooseSpeed(from.speed);
+  if (from.turn) stage.look(...from.turn);
+  session.open(document, from.values ?? {}, from.until ?? null);
+  beside.ghost.value = from.ghost ?? false;
+  beside.cloud.value = from.cloud ?? false;
+  // After the motion itself, which is what is waited for.
+  const { compare, zoom } = from;
+  if (compare || zoom) {
+    const stop = session.shown.listen(() => {
+      stop();
+      if (zoom) plots.zoom(zoom);
+      if (compare) void beside.pin(compare);
+    });
+  }
+  if (said) say(said);
 }
 
-async function begin(): Promise<void> {
-  const packed = /^#s=([\w-]+)$/.exec(location.hash)?.[1];
-  if (packed && packed === written) return;
-  if (packed) {
-    try {
-      restore(await unpack(packed));
-      return;
-    } catch (error) {
-      say(error instanceof BadLink ? error.message : "This link cannot be read");
-    }
-  }
-  if (isServed()) {
-    const model = await readServed();
-    if (model.text !== null) {
-      session.writable.value = model.writable;
-      session.open({ file: model.file, text: model.text, tables: model.tables });
-      return;
-    }
-  }
-  const asked = /^#model=([\w-]+)$/.exec(location.hash)?.[1] ?? FIRST_MODEL;
-  const entries = await session.engine.ask("gallery", {});
-  const entry = entries.find((e) => e.name === asked) ?? entries.find((e) => e.name === FIRST_MODEL) ?? entries[0];
-  if (entry) session.open({ file: `${entry.name}.toml`, text: entry.text, tables: {} });
+function failed(error: unknown): void {
+  session.failure.value = error instanceof Error ? error.message : String(error);
 }
-addEventListener("hashchange", () => void begin());
+addEventListener("hashchange", () => {
+  if (location.hash !== `#s=${written}`) opening(session).then(restore, failed);
+});
 session.failure.listen((why) => { if (why) say(why); });
-void begin().catch((error: unknown) => { session.failure.value = error instanceof Error ? error.message : String(error); });
+first.then(restore, failed);
 offline();
 
 /** For those who look behind the page, and for its tests. */
-Object.assign(globalThis, { carom: { session, player, stage, plots, panes, editor, tour } });
+Object.assign(globalThis, { carom: { session, player, stage, plots, panes, editor, tour, beside } });
