@@ -15,20 +15,30 @@ or SymPy expressions (:class:`Model`). Its :class:`Motion` has samples as NumPy 
 
 from ._carom import __version__
 from ._derivation import Derivation
-from ._errors import Interrupted, ModelError
+from ._errors import Interrupted, ModelError, SweepError
+from ._insight import Branch, Exponents, Fit, Orbit, Scan, Sensitivity
 from ._model import Model, gallery, load
 from ._motion import Audit, Motion, State, Stop
+from ._sweep import Dataset
 from ._table import Table
 
 __all__ = [
     "Audit",
+    "Branch",
+    "Dataset",
     "Derivation",
+    "Exponents",
+    "Fit",
     "Interrupted",
     "Model",
     "ModelError",
     "Motion",
+    "Orbit",
+    "Scan",
+    "Sensitivity",
     "State",
     "Stop",
+    "SweepError",
     "Table",
     "__version__",
     "gallery",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 from . import _carom
 from ._errors import ModelError
@@ -24,6 +24,15 @@ class Derivation:
     def __init__(self, native: _carom.Model) -> None:
         self._native = native
         self._json: Dict[str, Any] = json.loads(native.report("json"))
+
+    def __reduce__(self) -> Any:
+        return (_derived, (self._native.text, self._native.file, list(self._native.tables)))
+
+    def __copy__(self) -> "Derivation":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Derivation":
+        return self
 
     @property
     def latex(self) -> str:
@@ -68,19 +77,27 @@ class Derivation:
         names = ", ".join(found["name"] for found in walls) or "none"
         raise ModelError(f"unknown wall {wall!r}: there is {names}")
 
-    def sympy(self, name: str | None = None) -> Any:
+    def sympy(self, name: str | None = None, *, dynamic: bool = False) -> Any:
         """A derived quantity as a SymPy object; without a name, all of them by name.
 
+        Velocities are symbols ``x'``, which go back into a model as they are; ``dynamic=True`` gives functions of time in their place,
+        ``x(t)`` and ``Derivative(x(t), t)``, as ``dynamicsymbols`` has them.
+
         >>> import carom
-        >>> carom.gallery("bouncing_mass").derive().sympy("mass_matrix")
+        >>> derivation = carom.gallery("bouncing_mass").derive()
+        >>> derivation.sympy("mass_matrix")
         Matrix([
         [m, 0],
         [0, m]])
+        >>> derivation.sympy("gap_rates"), derivation.sympy("gap_rates", dynamic=True)
+        (Matrix([[y']]), Matrix([[Derivative(y(t), t)]]))
         """
         # Our own source text, made from checked names: assignments of expressions and nothing else.
         space: Dict[str, Any] = {}
         exec(compile(self._native.report("sympy"), "<derived equations>", "exec"), space)  # noqa: S102
         derived: Dict[str, Any] = space["derived"]
+        if dynamic:
+            derived = {key: _dynamic(value, self._native.coordinates) for key, value in derived.items()}
         if name is None:
             return derived
         if name not in derived:
@@ -104,7 +121,29 @@ class Derivation:
         page = self.html
         begin, end = page.find("<body"), page.rfind("</body>")
         body = page[page.find(">", begin) + 1 : end] if begin >= 0 else f"<pre>{html.escape(str(self))}</pre>"
-        return body if len(body) < 60_000 else f"<pre>{html.escape(str(self))[:50_000]}</pre>"
+        return body if len(body.encode()) < 60_000 else f"<pre>{html.escape(str(self))[:50_000]}</pre>"
+
+
+def _dynamic(value: Any, coordinates: List[str]) -> Any:
+    """Coordinates and their rates as functions of the time of ``dynamicsymbols``."""
+    from sympy.physics.mechanics import dynamicsymbols
+
+    if isinstance(value, dict):
+        return {key: _dynamic(inner, coordinates) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_dynamic(inner, coordinates) for inner in value)
+    if not hasattr(value, "free_symbols"):
+        return value
+    moving = {}
+    for symbol in value.free_symbols:
+        plain = symbol.name.rstrip("'")
+        if plain in coordinates:
+            moving[symbol] = dynamicsymbols(plain, len(symbol.name) - len(plain))
+    return value.subs(moving)
+
+
+def _derived(toml: str, file: str, tables: List[Tuple[str, str]]) -> Derivation:
+    return Derivation(_carom.Model(toml, file, tables))
 
 
 def _texts(value: Any) -> Any:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+import os
+import traceback
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional
 
 if TYPE_CHECKING:
     from ._motion import Motion
@@ -56,8 +58,14 @@ class ModelError(ValueError):
         return f"<ul>{''.join(rows)}</ul>"
 
     def _render_traceback_(self) -> List[str]:
-        """In a notebook the diagnostics are what one wants to see, not the frames of this package."""
-        return ["ModelError:" + ("" if str(self).startswith("\n") else " ") + str(self)]
+        """In a notebook: the lines of the user that led here, without the frames of this package, and the diagnostics."""
+        own = os.path.dirname(os.path.abspath(__file__))
+        frames = [f for f in traceback.extract_tb(self.__traceback__) if not os.path.abspath(f.filename).startswith(own + os.sep)]
+        # The first frames are those of the machinery that runs a cell.
+        cell = next((k for k, f in enumerate(frames) if "ipykernel" in f.filename or f.filename.startswith("<")), 0)
+        lines = [line.rstrip("\n") for line in traceback.format_list(frames[cell:])]
+        head = ["Traceback (most recent call last):", *lines] if lines else []
+        return [*head, "ModelError:" + ("" if str(self).startswith("\n") else " ") + str(self)]
 
 
 class Interrupted(KeyboardInterrupt):
@@ -72,3 +80,43 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(message)
         self.motion = motion
         self.table = table
+
+    def __reduce__(self) -> Any:
+        return (Interrupted, (self.args[0], self.motion, self.table))
+
+
+class FailedChunk(NamedTuple):
+    """A chunk of a sweep that could not be made."""
+
+    chunk: int
+    """Which, counted from 0."""
+    first: int
+    """Its first trajectory."""
+    last: int
+    """The trajectory after its last."""
+    error: Exception
+    """Why."""
+    start: Optional[Dict[str, float]] = None
+    """The values that were varied, where it is one trajectory."""
+
+    def _which(self) -> str:
+        if self.start is None:
+            return f"trajectories {self.first} to {self.last - 1}"
+        return f"trajectory {self.first} ({', '.join(f'{name} = {value!r}' for name, value in self.start.items())})"
+
+
+class SweepError(RuntimeError):
+    """Some chunks of a sweep failed; all others are written, and the same call tries these again."""
+
+    failed: List[FailedChunk]
+    """Which, and why."""
+
+    def __init__(self, failed: List[FailedChunk], chunks: int) -> None:
+        lines = [f"{len(failed)} of {chunks} chunks failed; the others are written, and the same call tries these again"]
+        lines += [f"  {c._which()}: {type(c.error).__name__}: {str(c.error).strip()}" for c in failed[:10]]
+        super().__init__("\n".join(lines))
+        self.failed = list(failed)
+        self._chunks = chunks
+
+    def __reduce__(self) -> Any:
+        return (SweepError, (self.failed, self._chunks))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 from . import _carom, _insight, _sweep, _toml
 from ._derivation import Derivation
@@ -12,6 +12,9 @@ from ._errors import Interrupted, ModelError
 from ._motion import Motion
 from ._numbers import number, numbers, optional_count, optional_number, text
 from ._table import Table
+
+if TYPE_CHECKING:
+    from ._live import LiveWidget
 
 
 class Model:
@@ -69,11 +72,9 @@ class Model:
             if value is not None:
                 lines.append(f"{label} = {_toml.value_of(value, label)}")
 
-        if isinstance(coordinates, str) or not isinstance(coordinates, Sequence):
-            raise ModelError(f"`coordinates` must be a list of names, not {coordinates!r}")
         top("name", None if name is None else text(name, "name"))
-        top("coordinates", [_toml.name(c, "coordinates") for c in coordinates])
-        names = None if momenta is None else [_toml.name(p, "momenta") for p in momenta]
+        top("coordinates", _toml.names(coordinates, "coordinates"))
+        names = None if momenta is None else _toml.names(momenta, "momenta")
         for label, value in (("momenta", names), ("lagrangian", lagrangian), ("hamiltonian", hamiltonian), ("gravity", gravity)):
             top(label, value)
         lines += _toml.table("parameters", _toml.mapping(parameters, "parameters"))
@@ -204,33 +205,102 @@ class Model:
         >>> moon.time.tolist()
         [0.0, 0.5, 1.0, 1.5, 2.0]
         """
+        return self._simulate(
+            self._question(
+                until=until, at=at, samples=samples, parameters=parameters, start=start, since=since, tolerance=tolerance, step=step,
+                project=project, max_impacts=max_impacts, max_steps=max_steps, sequential=sequential, sensitivity=sensitivity, dense=dense,
+            )
+        )  # fmt: skip
+
+    def _question(
+        self, *, parameters: Optional[Mapping[Any, Any]] = None, start: Optional[Mapping[Any, Any]] = None, at: Any = None, samples: Any = None,
+        sensitivity: bool = False, dense: bool = False, **given: Any,
+    ) -> Dict[str, Any]:  # fmt: skip
+        """What is asked of a run, as the native part reads it."""
         values = [(k, number(v, k)) for k, v in _toml.mapping(parameters, "parameters").items()]
         values += [(k, number(v, k)) for k, v in _toml.mapping(start, "start").items()]
-        question = {
+        question: Dict[str, Any] = {
             "values": values,
-            "until": optional_number(until, "until"),
-            "since": optional_number(since, "since"),
-            "tolerance": optional_number(tolerance, "tolerance"),
-            "rk4": optional_number(step, "step"),
             "samples": optional_count(samples, "samples", 1),
             "at": None if at is None else numbers(at, "at"),
-            "project": None if project is None else bool(project),
-            "max_impacts": optional_count(max_impacts, "max_impacts"),
-            "max_steps": optional_count(max_steps, "max_steps"),
-            "sequential": None if sequential is None else bool(sequential),
             "sensitivity": bool(sensitivity),
             "dense": bool(dense),
+            "gradient": None,
+            "weights": None,
+            "by": None,
+            "interrupt_after": None,
         }
-        return self._simulate(question)
+        for name in ("until", "since", "tolerance", "step"):
+            question["rk4" if name == "step" else name] = optional_number(given.pop(name, None), name)
+        for name in ("max_impacts", "max_steps"):
+            question[name] = optional_count(given.pop(name, None), name)
+        for name in ("project", "sequential"):
+            value = given.pop(name, None)
+            question[name] = None if value is None else bool(value)
+        if given:
+            raise ModelError(f"`{next(iter(given))}` is no option of a run")
+        return question
 
     def _simulate(self, question: Dict[str, Any]) -> Motion:
         native, interrupt = self._native.run(question)
+        if native.interrupted_after is not None:
+            question = {**question, "interrupt_after": native.interrupted_after}
         motion = Motion(self, native, question)
         if interrupt is None:
             return motion
         if isinstance(interrupt, KeyboardInterrupt):
             raise Interrupted(f"interrupted at t = {motion.stop.time:g}", motion=motion) from None
         raise interrupt
+
+    @overload
+    def sweep(
+        self,
+        values: Optional[Mapping[Any, Any]] = None,
+        /,
+        *,
+        product: bool = True,
+        random: Optional[Mapping[Any, Tuple[Any, Any]]] = None,
+        count: Any = None,
+        seed: Any = 0,
+        until: Any = None,
+        tolerance: Any = None,
+        parameters: Optional[Mapping[Any, Any]] = None,
+        start: Optional[Mapping[Any, Any]] = None,
+        project: bool = False,
+        columns: Optional[Sequence[str]] = None,
+        record: Optional[Sequence[str]] = None,
+        threads: Any = None,
+        progress: Optional[bool] = None,
+        to: None = None,
+        chunk: Any = None,
+        on: Any = None,
+        **more: Any,
+    ) -> Table: ...
+
+    @overload
+    def sweep(
+        self,
+        values: Optional[Mapping[Any, Any]] = None,
+        /,
+        *,
+        product: bool = True,
+        random: Optional[Mapping[Any, Tuple[Any, Any]]] = None,
+        count: Any = None,
+        seed: Any = 0,
+        until: Any = None,
+        tolerance: Any = None,
+        parameters: Optional[Mapping[Any, Any]] = None,
+        start: Optional[Mapping[Any, Any]] = None,
+        project: bool = False,
+        columns: Optional[Sequence[str]] = None,
+        record: Optional[Sequence[str]] = None,
+        threads: Any = None,
+        progress: Optional[bool] = None,
+        to: Union[str, "os.PathLike[str]"],
+        chunk: Any = None,
+        on: Any = None,
+        **more: Any,
+    ) -> _sweep.Dataset: ...
 
     def sweep(
         self,
@@ -254,10 +324,11 @@ class Model:
         chunk: Any = None,
         on: Any = None,
         **more: Any,
-    ) -> Any:
+    ) -> Union[Table, _sweep.Dataset]:
         """Many trajectories, one row each: names and their values, in a mapping or as keywords.
 
-        ``product=True`` takes every combination, ``False`` the first values of all names, then the second, and so on.
+        ``product=True`` takes every combination, ``False`` the first values of all names, then the second, and so on; what is given as
+        one number is the same in all rows then.
         ``random={"theta": (-1, 1)}, count=1000, seed=0`` draws instead, the same numbers as ``carom sweep --random``.
         ``columns`` and ``record`` choose final values and events, as ``--columns`` and ``--events`` of the command.
 
@@ -276,32 +347,81 @@ class Model:
         return _sweep.sweep(question, threads=threads, progress=progress, to=to, chunk=chunk, on=on)
 
     def sensitivity(
-        self,
-        *by: str,
-        until: Any = None,
-        parameters: Optional[Mapping[str, Any]] = None,
-        start: Optional[Mapping[str, Any]] = None,
-        **options: Any,
-    ) -> Dict[str, Any]:
+        self, *by: Any, until: Any = None, parameters: Optional[Mapping[Any, Any]] = None, start: Optional[Mapping[Any, Any]] = None, **options: Any
+    ) -> _insight.Sensitivity:
         """Exact derivatives of the end and of everything that happens, by start values, parameters and restitution.
 
-        ``by`` are names as of ``carom run --sensitivity``: ``"start"``, ``"g"``, ``"restitution.left"``. The answer is the
-        JSON of that command.
+        ``by`` are names as of ``carom run --sensitivity``: ``"start"`` (which it is unless said), ``"g"``, ``"restitution.left"``. More
+        keywords are those of :meth:`run`.
+
+        >>> import carom
+        >>> found = carom.gallery("bouncing_mass").sensitivity("g", until=0.1)
+        >>> found.of, [round(float(x), 12) for x in found.matrix[:, 0]]
+        (['x', 'y', "x'", "y'"], [0.0, -0.005, 0.0, -0.1])
         """
-        given = {"until": optional_number(until, "until"), "sensitivity": ",".join(text(b, "by") for b in by or ("start",))}
-        return _insight.ask(self, "run", _insight.words({**given, **options}), parameters, start)
+        return _insight.sensitivity(self, by, self._question(until=until, parameters=parameters, start=start, **options))
 
-    def orbit(self, *, parameters: Optional[Mapping[str, Any]] = None, start: Optional[Mapping[str, Any]] = None, **options: Any) -> Dict[str, Any]:
-        """A periodic orbit and its multipliers; keywords are the options of ``carom orbit``, the answer is its JSON."""
-        return _insight.ask(self, "orbit", _insight.words(options), parameters, start)
+    def value_and_gradient(
+        self, of: Any, *by: Any, at: Any = None, until: Any = None,
+        parameters: Optional[Mapping[Any, Any]] = None, start: Optional[Mapping[Any, Any]] = None, **options: Any,
+    ) -> Tuple[float, _insight.Array]:  # fmt: skip
+        """One number of a motion and its exact derivatives by many others, at a cost that does not grow with their number: what
+        optimisers take (``scipy.optimize.minimize(…, jac=True)``).
 
-    def follow(self, *, parameters: Optional[Mapping[str, Any]] = None, start: Optional[Mapping[str, Any]] = None, **options: Any) -> Dict[str, Any]:
-        """A periodic orbit followed in a parameter; keywords are the options of ``carom follow``, the answer is its JSON."""
-        return _insight.ask(self, "follow", _insight.words(options), parameters, start)
+        ``of`` is a quantity as of ``carom run --gradient``, ``by`` are names as for :meth:`sensitivity`; without any it is everything, as
+        for the command: start values, then parameters, then restitutions. With weights by signal, ``{"y": weights}``, it is the sum of
+        weight times signal over the times ``at``: what reverse mode asks for (``jax.custom_vjp``). More keywords are those of
+        :meth:`run`. Equations are derived and compiled once, whatever the values are.
+        """
+        return _insight.value_and_gradient(self, of, by, self._question(until=until, at=at, parameters=parameters, start=start, **options))
 
-    def lyapunov(self, *, parameters: Optional[Mapping[str, Any]] = None, start: Optional[Mapping[str, Any]] = None, **options: Any) -> Dict[str, Any]:
-        """Lyapunov exponents; keywords are the options of ``carom lyapunov``, the answer is its JSON."""
-        return _insight.ask(self, "lyapunov", _insight.words(options), parameters, start)
+    def orbit(
+        self, *, period: Any = None, section: Optional[str] = None, parameters: Optional[Mapping[Any, Any]] = None,
+        start: Optional[Mapping[Any, Any]] = None, **options: Any,
+    ) -> _insight.Orbit:  # fmt: skip
+        """A periodic orbit and its multipliers: after the ``period`` of a forcing (a number or a formula such as ``"2*pi/omega"``), or
+        on return to a ``section`` (an event or a wall). More keywords are options of ``carom orbit``."""
+        return _insight.orbit(self, {"period": period, "section": section, **options}, parameters, start)
+
+    def follow(
+        self, vary: Any, *, period: Any = None, section: Optional[str] = None, parameters: Optional[Mapping[Any, Any]] = None,
+        start: Optional[Mapping[Any, Any]] = None, **options: Any,
+    ) -> _insight.Branch:  # fmt: skip
+        """A periodic orbit followed in a parameter, ``vary={"F": (0.2, 1.0)}``, with its folds, doublings and grazings. More keywords
+        are options of ``carom follow``."""
+        return _insight.follow(self, vary, {"period": period, "section": section, **options}, parameters, start)
+
+    def lyapunov(
+        self, *, until: Any = None, parameters: Optional[Mapping[Any, Any]] = None, start: Optional[Mapping[Any, Any]] = None, **options: Any
+    ) -> _insight.Exponents:
+        """Lyapunov exponents, averages until a time. More keywords are options of ``carom lyapunov``."""
+        return _insight.lyapunov(self, {"until": until, **options}, parameters, start)
+
+    def scan(
+        self, vary: Any, *, period: Any = None, section: Optional[str] = None, skip: Any = None, keep: Any = None,
+        parameters: Optional[Mapping[Any, Any]] = None, start: Optional[Mapping[Any, Any]] = None, **options: Any,
+    ) -> _insight.Scan:  # fmt: skip
+        """States at a section after motions have settled: a bifurcation diagram by brute force. ``vary={"F": (0.2, 1.0, 400)}`` or
+        ``{"F": array}``; ``skip`` crossings are left out, ``keep`` kept. More keywords are options of ``carom scan``."""
+        given = {"period": period, "section": section, "skip": optional_count(skip, "skip"), "keep": optional_count(keep, "keep", 1)}
+        return _insight.scan(self, vary, {**given, **options}, parameters, start)
+
+    def fit(
+        self, data: Any, vary: Any, *, parameters: Optional[Mapping[Any, Any]] = None,
+        start: Optional[Mapping[Any, Any]] = None, **options: Any,
+    ) -> _insight.Fit:  # fmt: skip
+        """Parameters and start values for which the motion meets data best, with exact derivatives.
+
+        ``data`` is a csv file, or columns by name (a mapping, a data frame): ``{"time": t, "y": y}``, or times of impacts
+        ``{"impact.floor": times}``. More keywords are options of ``carom fit``.
+
+        >>> import carom
+        >>> ball = carom.gallery("bouncing_mass")
+        >>> times = ball.run(until=2, parameters={"g": 9.5}).impacts["time"]
+        >>> round(ball.fit({"impact.floor": times}, "g", until=2).parameters["g"], 9)
+        9.5
+        """
+        return _insight.fit(self, data, vary, options, parameters, start)
 
     def live(
         self,
@@ -309,7 +429,7 @@ class Model:
         until: Any = None,
         plots: Sequence[str] = (),
         ranges: Optional[Mapping[str, Tuple[Any, Any]]] = None,
-    ) -> Any:
+    ) -> "LiveWidget":
         """A widget for notebooks: sliders for parameters and start values, animation and plots that follow while they are moved.
 
         ``names`` chooses the sliders, ``ranges={"g": (0, 20)}`` how far they go. Needs ``anywidget``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 import os
 from collections.abc import Mapping
@@ -12,9 +13,11 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optiona
 import numpy as np
 import numpy.typing as npt
 
-from . import _carom
+from . import _carom, _sympy
 from ._errors import ModelError
-from ._numbers import numbers
+from ._files import write_whole
+from ._numbers import numbers, short
+from ._record import Record
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -27,21 +30,16 @@ class Stop(NamedTuple):
     """Why a motion ended."""
 
     reason: str
-    """``reached``, or why it ended earlier, such as ``event`` or ``interrupted``."""
+    """``reached``, or the word that ``carom run --json`` has for why it ended earlier, such as ``event``, ``max_impacts`` or
+    ``interrupted``."""
     time: float
     """When."""
-    detail: str
-    """A sentence, where there is more to say."""
+    detail: Optional[str]
+    """A sentence, or ``None`` where there is no more to say."""
 
 
-class Audit(Dict[str, Any]):
+class Audit(Record):
     """How well the laws were kept: ``verdict``, ``hamiltonian_drift``, ``constraint_drift``, ``impact_law_residual``, …"""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
 
 
 class State(Mapping[str, Any]):
@@ -60,7 +58,8 @@ class State(Mapping[str, Any]):
         self._columns = list(columns)
         self._values = values
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: Any) -> Any:
+        name = _quantity(name)
         try:
             values = self._values[..., self._columns.index(name)]
         except ValueError:
@@ -94,7 +93,7 @@ class Page:
     def save(self, path: Union[str, "os.PathLike[str]"]) -> Path:
         """Writes the page to a file."""
         target = Path(path)
-        target.write_text(self.html, encoding="utf-8")
+        write_whole(target, self.html.encode())
         return target
 
     def _repr_html_(self) -> str:
@@ -114,7 +113,7 @@ class Picture:
     def save(self, path: Union[str, "os.PathLike[str]"]) -> Path:
         """Writes the picture to a file."""
         target = Path(path)
-        target.write_text(self.svg, encoding="utf-8")
+        write_whole(target, self.svg.encode())
         return target
 
     def _repr_svg_(self) -> str:
@@ -155,13 +154,17 @@ class Motion(Mapping[str, Array]):
         """Sample times."""
         return np.asarray(self._native.column("time"))
 
-    def __getitem__(self, name: str) -> Array:
+    def __getitem__(self, name: Any) -> Array:
+        name = _quantity(name)
         if not isinstance(name, str):
-            raise TypeError(f"quantities have names: motion[{self.columns[1]!r}], not motion[{name!r}]")
+            raise TypeError(f"quantities have names: motion[{self.columns[1]!r}], not motion[{short(name)}]")
         try:
             return np.asarray(self._native.column(name))
-        except ModelError as error:
-            raise KeyError(str(error.args[0])) from None
+        except ModelError:
+            raise KeyError(f"no quantity {name!r}: there are {', '.join(self.columns)}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return _quantity(name) in self.columns
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
@@ -171,7 +174,8 @@ class Motion(Mapping[str, Array]):
 
     @property
     def impacts(self) -> Table:
-        """One row per impact: time, walls, positions, velocities before and after, impulses."""
+        """One row per impact: ``time``, ``walls``, positions, velocities before (``x'.before``) and after (``x'``); per wall
+        ``impulse.floor``, ``gap_rate_before.floor``, ``gap_rate_after.floor``; impulses of constraints and drives; the Hamiltonian."""
         return Table(self._native.impacts())
 
     @property
@@ -186,14 +190,14 @@ class Motion(Mapping[str, Array]):
 
     @property
     def events(self) -> Table:
-        """One row per event: time, name, state."""
+        """One row per event: ``time``, its name in ``event``, positions and velocities."""
         return Table(self._native.events())
 
     @property
     def stop(self) -> Stop:
         """Why and when it ended."""
         stop = json.loads(self._native.stop)
-        return Stop(stop["reason"], stop["time"], stop.get("detail") or "")
+        return Stop(stop["reason"], stop["time"], stop.get("detail") or None)
 
     @property
     def audit(self) -> Audit:
@@ -222,8 +226,6 @@ class Motion(Mapping[str, Array]):
         if self._kept_steps is None:
             # The same bits again, this time with every step kept.
             question = {**self._question, "dense": True, "samples": 2, "at": None}
-            if self.stop.reason == "interrupted":
-                question["until"] = self.stop.time
             self._kept_steps = self._model._simulate(question)._native
         values: Array = np.asarray(self._kept_steps.at(times, side == "before"))
         return State(self.columns, values[0] if np.ndim(time) == 0 else values)
@@ -241,14 +243,21 @@ class Motion(Mapping[str, Array]):
 
     def to_polars(self) -> Any:
         """The samples as a polars ``DataFrame``."""
-        return self.to_table().to_polars()
+        import polars
+
+        return polars.DataFrame(self)
 
     def to_arrow(self) -> Any:
-        """The samples as a pyarrow ``Table``."""
-        return self.to_table().to_arrow()
+        """The samples as a pyarrow ``Table``, whose columns are the memory of the motion."""
+        import pyarrow
+
+        return pyarrow.table(self)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self.to_table().__arrow_c_stream__(requested_schema)
+        return self._native.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> Any:
+        return self._native.__arrow_c_schema__()
 
     def to_json(self) -> str:
         """What ``carom run --json`` prints."""
@@ -259,15 +268,15 @@ class Motion(Mapping[str, Array]):
         if len(self.time) <= most:
             return self
         question = {**self._question, "samples": most, "at": None, "dense": False}
-        if self.stop.reason == "interrupted":
-            question["until"] = self.stop.time
+        if question["interrupt_after"] is not None:
+            question["at"] = np.linspace(self.time[0], self.stop.time, most).tolist()
         return self._model._simulate(question)
 
     def plot(self, *what: str, ax: Any = None) -> Any:
         """A plot of some quantities over time: with matplotlib when it is there, else as SVG.
 
         ``motion.plot()`` shows the coordinates, ``motion.plot("theta'")`` a velocity, ``motion.plot("theta' over theta")`` the
-        phase plane. With matplotlib it returns the axes.
+        phase plane, ``motion.plot("x,y")`` two in one. With matplotlib it returns the axes.
         """
         requests = [_word(w) for w in what]
         try:
@@ -278,14 +287,21 @@ class Motion(Mapping[str, Array]):
             return Picture(self._slim(2001)._native.render("svg", requests).decode())
         if ax is None:
             _, ax = pyplot.subplots()
+        curves: List[Tuple[str, str]] = []
         for request in requests or self._model.coordinates:
-            over = request.split(" over ")
-            y, x = over[0].strip(), (over[1].strip() if len(over) > 1 else "time")
+            names, _, over = request.partition(" over ")
+            curves += [(y.strip(), over.strip() or "time") for y in names.split(",") if y.strip()]
+        if not curves:
+            raise ModelError("there is nothing to plot")
+        for y, x in curves:
             ax.plot(self[x], self[y], label=y)
             ax.set_xlabel(x)
-        for t in self.impacts["time"][:200] if all(" over " not in r for r in requests) else []:
+        for t in self.impacts["time"][:200] if all(x == "time" for _, x in curves) else []:
             ax.axvline(t, color="0.8", linewidth=0.8, zorder=0)
-        ax.legend()
+        if len(curves) > 1:
+            ax.legend()
+        else:
+            ax.set_ylabel(curves[0][0])
         return ax
 
     def animate(self, *what: str, samples: int = 601) -> Page:
@@ -294,25 +310,24 @@ class Motion(Mapping[str, Array]):
         return Page(page.decode(), 560)
 
     def save(self, path: Union[str, "os.PathLike[str]"], *what: str) -> Path:
-        """Writes the motion; the ending says as what: .html .svg .png .json .csv .parquet .npz"""
+        """Writes the motion, whole or not at all; the ending says as what: .html .svg .png .json .csv .parquet .npz"""
         target = Path(path)
         ending = target.suffix.lower().lstrip(".")
         if ending == "npz":
             arrays: Dict[str, Any] = {name: self[name] for name in self.columns}
-            np.savez(target, **arrays)
+            packed = io.BytesIO()
+            np.savez(packed, **arrays)
+            write_whole(target, packed.getvalue())
         elif ending == "html":
-            target.write_bytes(self.animate(*what, samples=2001).html.encode())
+            write_whole(target, self.animate(*what, samples=2001).html.encode())
         elif ending in ("svg", "png", "json", "csv", "parquet"):
-            target.write_bytes(self._native.render(ending, [_word(w) for w in what]))
+            write_whole(target, self._native.render(ending, [_word(w) for w in what]))
         else:
             raise ModelError(f"cannot save as {target.name!r}: .html, .svg, .png, .json, .csv, .parquet or .npz")
         return target
 
     def __reduce__(self) -> Any:
-        question = dict(self._question)
-        if self.stop.reason == "interrupted":
-            question["until"] = self.stop.time
-        return (_simulated, (self._model, question))
+        return (_simulated, (self._model, dict(self._question)))
 
     def __copy__(self) -> "Motion":
         return self
@@ -339,12 +354,34 @@ class Motion(Mapping[str, Array]):
         name, what = self._summary()
         warnings = "".join(f"<li>{html.escape(w)}</li>" for w in self.warnings[:5])
         text = f"<p><b>{html.escape(name)}</b>: {html.escape(what)}</p>" + (f"<ul>{warnings}</ul>" if warnings else "")
-        try:
-            what = ",".join(self._model.coordinates[:6])
-            picture = self._slim(301)._native.render("svg", [what]).decode()
-        except ModelError:
-            return text
-        return text + picture if len(text) + len(picture) < 60_000 else text
+        slim = self._slim(301)
+        # Curves that jump at thousands of impacts take their room: then there are fewer of them.
+        for most in (6, 3, 2, 1):
+            try:
+                picture = slim._native.render("svg", [",".join(self._model.coordinates[:most])]).decode()
+            except ModelError:
+                return text
+            if len((text + picture).encode()) < 60_000:
+                return text + picture
+        return text + slim._dots()
+
+    def _dots(self) -> str:
+        """The samples of the first coordinate, where its curve jumps too often to be drawn."""
+        name = self._model.coordinates[0]
+        t, x = self.time, self[name]
+        if not len(t):
+            return ""
+        width, height = np.ptp(t) or 1.0, np.ptp(x) or 1.0
+        places = "".join(f"M{620 * (a - t[0]) / width + 10:.1f} {190 - 180 * (b - x.min()) / height:.1f}h0" for a, b in zip(t, x))
+        return (
+            f'<svg viewBox="0 0 640 200" style="max-width:640px"><path d="{places}" stroke="#0072b2" stroke-width="3" stroke-linecap="round"/></svg>'
+            f"<p>Samples of {html.escape(name)}, from {x.min():.4g} to {x.max():.4g}: its jumps are too many to be drawn here.</p>"
+        )
+
+
+def _quantity(name: Any) -> Any:
+    """The name of a quantity; SymPy's symbols have one."""
+    return _sympy.name_of(name) if _sympy.is_sympy(name) else name
 
 
 def _word(value: Any) -> str:

@@ -15,6 +15,8 @@ _FUNCTIONS = {
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh",
     "exp": "exp", "log": "log", "Abs": "abs", "sign": "sign", "Min": "min", "Max": "max",
 }  # fmt: skip
+# One divided by another function.
+_INVERSE = {"sec": "cos", "csc": "sin", "cot": "tan", "sech": "cosh", "csch": "sinh", "coth": "tanh"}
 
 
 def is_sympy(value: Any) -> bool:
@@ -29,10 +31,10 @@ def name_of(value: Any) -> str:
     if isinstance(value, sympy.Derivative):
         return formula(value)
     if isinstance(value, sympy.core.function.AppliedUndef):
-        return str(value.func.__name__)
+        return _identifier(str(value.func.__name__))
     if isinstance(value, sympy.Symbol):
         return _identifier(value.name)
-    raise ModelError(f"SymPy's `{value}` is not a name")
+    raise ModelError(f"SymPy's `{_cut(value)}` is not a name")
 
 
 def formula(expression: Any) -> str:
@@ -43,10 +45,13 @@ def formula(expression: Any) -> str:
         if expression.shape == (1, 1):
             return formula(expression[0, 0])
         raise ModelError(f"a formula is one expression, not a matrix of shape {expression.shape}")
-    if isinstance(expression, sympy.Eq):
+    # What an equation or a wall says of its difference: it is zero, or it stays positive.
+    if isinstance(expression, (sympy.Eq, sympy.Ge, sympy.Gt)):
         expression = expression.lhs - expression.rhs
+    elif isinstance(expression, (sympy.Le, sympy.Lt)):
+        expression = expression.rhs - expression.lhs
     if not isinstance(expression, sympy.Expr):
-        raise ModelError(f"SymPy's `{expression}` ({type(expression).__name__}) is not an expression")
+        raise ModelError(f"SymPy's `{_cut(expression)}` ({type(expression).__name__}) is not an expression")
     return _print(expression, 0)
 
 
@@ -56,8 +61,9 @@ def entries(matrix: Any) -> List[str]:
 
 
 def _identifier(name: str) -> str:
-    plain = name.replace("\\", "").replace("{", "").replace("}", "").strip("$ ")
-    if not plain.isidentifier():
+    plain = name.replace("\\", "").replace("{", "").replace("}", "").strip("$ ").replace("′", "'").replace("’", "'")
+    # A velocity that came from here goes back: `theta'`.
+    if not plain.rstrip("'").isidentifier():
         raise ModelError(f"the SymPy symbol `{name}` is no name for carom: use letters, digits and underscores")
     return plain
 
@@ -87,7 +93,7 @@ def _print(e: Any, level: int) -> str:
         base, *variables = e.args
         orders = [int(v[1]) for v in variables]
         if isinstance(base, sympy.core.function.AppliedUndef) and len(orders) == 1 and len(base.args) == 1:
-            return f"{base.func.__name__}{chr(39) * orders[0]}"
+            return _identifier(str(base.func.__name__)) + chr(39) * orders[0]
         raise _unknown(e, "only derivatives of a coordinate by the time have a name; use .doit() for others")
     if isinstance(e, sympy.core.function.AppliedUndef):
         if len(e.args) != 1 or not isinstance(e.args[0], sympy.Symbol):
@@ -116,6 +122,9 @@ def _print(e: Any, level: int) -> str:
         if power == -1:
             return wrapped(f"1/{_print(base, _POWER)}", _PRODUCT)
         return wrapped(f"{_print(base, 4)}^{_print(power, 4)}", _POWER)
+    below = _INVERSE.get(type(e).__name__)
+    if below is not None:
+        return wrapped(f"1/{below}({_print(e.args[0], 0)})", _PRODUCT)
     name = _FUNCTIONS.get(type(e).__name__)
     if name in ("min", "max") and len(e.args) > 2:
         first, *others = e.args
@@ -126,7 +135,11 @@ def _print(e: Any, level: int) -> str:
 
 
 def _unknown(e: Any, hint: str) -> ModelError:
-    text = str(e)
-    message = f"SymPy's {type(e).__name__} `{text if len(text) < 80 else text[:77] + '...'}` cannot be translated"
+    message = f"SymPy's {type(e).__name__} `{_cut(e)}` cannot be translated"
     diagnostic = {"message": message, "line": None, "column": None, "hint": hint, "severity": "error", "source_line": None}
     return ModelError(f"{message}\n  hint: {hint}", [diagnostic])
+
+
+def _cut(e: Any) -> str:
+    text = str(e)
+    return text if len(text) < 80 else text[:77] + "..."

@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterator, List
 import numpy as np
 
 from . import _carom
+from ._numbers import short
 
 
 class Table:
@@ -41,6 +42,8 @@ class Table:
 
     def __getitem__(self, name: str) -> Any:
         """A column: an array of numbers, or a list of texts."""
+        if not isinstance(name, str):
+            raise TypeError(f"columns have names, such as {self.columns[0]!r}: not {short(name)}; rows are in .rows()")
         try:
             column = self._native.column(name)
         except KeyError:

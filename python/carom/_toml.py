@@ -11,14 +11,25 @@ import numpy as np
 
 from . import _sympy
 from ._errors import ModelError
-from ._numbers import number, numbers, text
+from ._numbers import check_size, number, numbers, short, text
 
+# Entries of a list, or characters of a formula, in a model file.
+_MOST_WRITTEN = 1_000_000
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def name(value: Any, what: str) -> str:
     """A name: text, or a symbol of SymPy."""
     return _sympy.name_of(value) if _sympy.is_sympy(value) else text(value, what)
+
+
+def names(values: Any, what: str) -> List[str]:
+    """A list of names: a list, a tuple, an array or a vector of SymPy."""
+    vector = _sympy.is_sympy(values) and 1 in getattr(values, "shape", ())
+    if not vector and not isinstance(values, (list, tuple)) and not (isinstance(values, np.ndarray) and values.ndim == 1):
+        raise ModelError(f"`{what}` must be a list of names, not {short(values)}")
+    check_size(values, what, _MOST_WRITTEN)
+    return [name(value, what) for value in values]
 
 
 def formula(value: Any, what: str) -> str:
@@ -31,13 +42,20 @@ def formula(value: Any, what: str) -> str:
 
 
 def string(value: str) -> str:
-    """A TOML string."""
+    """A TOML string; lines stay lines, so that mistakes in them are found where they are."""
+    lines = value.replace("\r\n", "\n").split("\n")
+    written = ["\t".join(_quoted(part)[1:-1] for part in line.split("\t")) for line in lines]
+    return f'"{written[0]}"' if len(written) == 1 else '"""\n' + "\n".join(written) + '"""'
+
+
+def _quoted(value: str) -> str:
+    """On one line."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def key(value: str) -> str:
     """A TOML key."""
-    return value if _BARE.fullmatch(value) else string(value)
+    return value if _BARE.fullmatch(value) else _quoted(value)
 
 
 def value_of(value: Any, what: str) -> str:
@@ -47,8 +65,10 @@ def value_of(value: Any, what: str) -> str:
     if isinstance(value, Mapping):
         inside = ", ".join(f"{key(name(k, what))} = {value_of(v, f'{what}.{k}')}" for k, v in value.items())
         return f"{{ {inside} }}" if inside else "{}"
-    if _sympy.is_sympy(value) and hasattr(value, "shape"):
+    # A matrix of one entry is that entry, such as the velocity squared: `v.T*v`.
+    if _sympy.is_sympy(value) and getattr(value, "shape", (1, 1)) != (1, 1):
         return "[" + ", ".join(string(entry) for entry in _sympy.entries(value)) + "]"
+    check_size(value, what, _MOST_WRITTEN)
     if isinstance(value, np.ndarray) and value.ndim > 0:
         value = value.tolist()
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-//! Memory that other libraries see: columns of a motion as NumPy arrays without a copy, and tables through Arrow's C data
+//! Memory that other libraries see: columns of motions and tables without a copy, as NumPy arrays and through Arrow's C data
 //! interface. The only file of this crate with `unsafe`.
 //!
 //! ```text
@@ -7,7 +7,7 @@
 //! ```
 #![allow(unsafe_code)]
 
-use carom_show::table::{Column, Values};
+use carom_show::table::{ColumnValues, Table as Columns};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -27,16 +27,76 @@ pub struct Array {
 
 /// Whose memory it is.
 enum Owner {
-    Motion(#[allow(dead_code)] Arc<carom::Motion>),
+    Source(#[allow(dead_code)] Source),
     Numbers(#[allow(dead_code)] Vec<f64>),
-    Integers(#[allow(dead_code)] Vec<i64>),
+}
+
+/// What has columns, and keeps them where they are.
+#[derive(Clone)]
+pub enum Source {
+    /// A motion: its samples.
+    Motion(Arc<carom::Motion>),
+    /// A table.
+    Table(Arc<Columns>),
+}
+
+/// The values of a column, where they are.
+#[derive(Clone, Copy)]
+enum View<'a> {
+    Numbers(&'a [f64]),
+    Integers(&'a [i64]),
+    Texts(&'a [String]),
+}
+
+impl Source {
+    fn columns(&self) -> Vec<(String, View<'_>)> {
+        match self {
+            Source::Motion(motion) => {
+                let columns = motion.columns().into_iter();
+                columns.map(|(name, values)| (name, View::Numbers(values))).collect()
+            }
+            Source::Table(table) => {
+                let columns = table.columns.iter();
+                columns.map(|column| (column.name.clone(), View::of(&column.values))).collect()
+            }
+        }
+    }
+}
+
+impl<'a> View<'a> {
+    fn of(values: &'a ColumnValues) -> View<'a> {
+        match values {
+            ColumnValues::Numbers(v) => View::Numbers(v),
+            ColumnValues::Integers(v) => View::Integers(v),
+            ColumnValues::Texts(v) => View::Texts(v),
+        }
+    }
+
+    fn len(self) -> usize {
+        match self {
+            View::Numbers(v) => v.len(),
+            View::Integers(v) => v.len(),
+            View::Texts(v) => v.len(),
+        }
+    }
 }
 
 impl Array {
     /// A column of a motion.
     pub fn of_motion(motion: &Arc<carom::Motion>, values: &[f64]) -> Array {
         let (address, shape) = (values.as_ptr() as usize, vec![values.len()]);
-        Array { address, shape, kind: "<f8", _owner: Owner::Motion(Arc::clone(motion)) }
+        Array { address, shape, kind: "<f8", _owner: Owner::Source(Source::Motion(Arc::clone(motion))) }
+    }
+
+    /// A column of a table; none when it is of texts.
+    pub fn of_table(table: &Arc<Columns>, values: &ColumnValues) -> Option<Array> {
+        let (address, kind) = match values {
+            ColumnValues::Numbers(v) => (v.as_ptr() as usize, "<f8"),
+            ColumnValues::Integers(v) => (v.as_ptr() as usize, "<i8"),
+            ColumnValues::Texts(_) => return None,
+        };
+        let owner = Owner::Source(Source::Table(Arc::clone(table)));
+        Some(Array { address, shape: vec![values.len()], kind, _owner: owner })
     }
 
     /// Numbers in rows.
@@ -49,12 +109,6 @@ impl Array {
     pub fn numbers(values: Vec<f64>) -> Array {
         let (address, shape) = (values.as_ptr() as usize, vec![values.len()]);
         Array { address, shape, kind: "<f8", _owner: Owner::Numbers(values) }
-    }
-
-    /// Whole numbers.
-    pub fn integers(values: Vec<i64>) -> Array {
-        let (address, shape) = (values.as_ptr() as usize, vec![values.len()]);
-        Array { address, shape, kind: "<i8", _owner: Owner::Integers(values) }
     }
 }
 
@@ -154,35 +208,37 @@ struct SchemaParts {
 }
 
 /// What an array owns; the rest points into it.
+#[derive(Default)]
 struct ArrayParts {
+    /// Keeps the numbers alive, which are where they were.
+    _source: Option<Source>,
     _validity: Vec<u8>,
     _offsets: Vec<i64>,
-    _numbers: Vec<f64>,
-    _integers: Vec<i64>,
     _bytes: Vec<u8>,
     buffers: Vec<*const c_void>,
     children: Vec<*mut ArrowArray>,
 }
 
 struct StreamParts {
-    columns: Vec<Column>,
+    source: Source,
     given: bool,
 }
 
 impl ArrowSchema {
     /// A structure with a field for each column.
-    pub fn of(columns: &[Column]) -> ArrowSchema {
-        let field = |column: &Column| {
-            let format = match column.values {
-                Values::Numbers(_) => c"g",
-                Values::Integers(_) => c"l",
-                Values::Texts(_) => c"U",
+    pub fn of(source: &Source) -> ArrowSchema {
+        let field = |(name, values): (String, View<'_>)| {
+            let format = match values {
+                View::Numbers(_) => c"g",
+                View::Integers(_) => c"l",
+                View::Texts(_) => c"U",
             };
             // A name with a zero byte cannot be said; models have none.
-            let name = CString::new(column.name.as_str()).unwrap_or_default();
+            let name = CString::new(name).unwrap_or_default();
             Box::into_raw(Box::new(ArrowSchema::new(format.to_owned(), name, Vec::new())))
         };
-        ArrowSchema::new(c"+s".to_owned(), CString::default(), columns.iter().map(field).collect())
+        let fields = source.columns().into_iter().map(field).collect();
+        ArrowSchema::new(c"+s".to_owned(), CString::default(), fields)
     }
 
     fn new(format: CString, name: CString, children: Vec<*mut ArrowSchema>) -> ArrowSchema {
@@ -204,16 +260,19 @@ impl ArrowSchema {
 
 impl ArrowArray {
     /// A structure with the values of each column.
-    fn of(columns: &[Column]) -> ArrowArray {
-        let rows = columns.first().map_or(0, |column| column.values.len());
+    fn of(source: &Source) -> ArrowArray {
+        let columns = source.columns();
+        let rows = columns.first().map_or(0, |(_, values)| values.len());
+        let children = columns.into_iter();
         let children =
-            columns.iter().map(|column| Box::into_raw(Box::new(ArrowArray::column(&column.values))));
+            children.map(|(_, values)| Box::into_raw(Box::new(ArrowArray::column(source, values))));
         let children = children.collect();
-        ArrowArray::new(rows, 0, ArrayParts::none(children), |_| vec![null()])
+        ArrowArray::new(rows, 0, ArrayParts { children, ..ArrayParts::default() }, |_| vec![null()])
     }
 
-    fn column(values: &Values) -> ArrowArray {
-        let mut parts = ArrayParts::none(Vec::new());
+    /// Numbers stay where they are, in the source; texts are written down one after the other.
+    fn column(source: &Source, values: View<'_>) -> ArrowArray {
+        let mut parts = ArrayParts::default();
         let rows = values.len();
         let mut validity = |missing: &dyn Fn(usize) -> bool| {
             let nulls = (0..rows).filter(|&i| missing(i)).count();
@@ -224,16 +283,16 @@ impl ArrowArray {
             nulls
         };
         match values {
-            Values::Numbers(v) => {
+            View::Numbers(v) => {
                 let nulls = validity(&|i| v[i].is_nan());
-                parts._numbers = v.clone();
-                ArrowArray::new(rows, nulls, parts, |p| vec![p.validity(), p._numbers.as_ptr().cast()])
+                parts._source = Some(source.clone());
+                ArrowArray::new(rows, nulls, parts, |p| vec![p.validity(), v.as_ptr().cast()])
             }
-            Values::Integers(v) => {
-                parts._integers = v.clone();
-                ArrowArray::new(rows, 0, parts, |p| vec![null(), p._integers.as_ptr().cast()])
+            View::Integers(v) => {
+                parts._source = Some(source.clone());
+                ArrowArray::new(rows, 0, parts, |_| vec![null(), v.as_ptr().cast()])
             }
-            Values::Texts(v) => {
+            View::Texts(v) => {
                 let nulls = validity(&|i| v[i].is_empty());
                 parts._offsets.push(0);
                 for text in v {
@@ -271,18 +330,6 @@ impl ArrowArray {
 }
 
 impl ArrayParts {
-    fn none(children: Vec<*mut ArrowArray>) -> ArrayParts {
-        ArrayParts {
-            _validity: Vec::new(),
-            _offsets: Vec::new(),
-            _numbers: Vec::new(),
-            _integers: Vec::new(),
-            _bytes: Vec::new(),
-            buffers: Vec::new(),
-            children,
-        }
-    }
-
     /// One bit per row that has a value; none of them when every row has one.
     fn validity(&self) -> *const c_void {
         if self._validity.is_empty() { null() } else { self._validity.as_ptr().cast() }
@@ -290,14 +337,14 @@ impl ArrayParts {
 }
 
 impl ArrowArrayStream {
-    /// The columns as one piece.
-    pub fn of(columns: Vec<Column>) -> ArrowArrayStream {
+    /// All columns as one piece.
+    pub fn of(source: Source) -> ArrowArrayStream {
         ArrowArrayStream {
             get_schema: Some(stream_schema),
             get_next: Some(stream_next),
             get_last_error: Some(stream_error),
             release: Some(release_stream),
-            private: Box::into_raw(Box::new(StreamParts { columns, given: false })).cast(),
+            private: Box::into_raw(Box::new(StreamParts { source, given: false })).cast(),
         }
     }
 }
@@ -336,7 +383,7 @@ unsafe extern "C" fn stream_schema(stream: *mut ArrowArrayStream, out: *mut Arro
     // SAFETY: the interface passes a stream that is not released, and room for a schema that holds nothing yet.
     unsafe {
         let parts = &*(*stream).private.cast::<StreamParts>();
-        out.write(ArrowSchema::of(&parts.columns));
+        out.write(ArrowSchema::of(&parts.source));
     }
     0
 }
@@ -346,12 +393,12 @@ unsafe extern "C" fn stream_next(stream: *mut ArrowArrayStream, out: *mut ArrowA
     unsafe {
         let parts = &mut *(*stream).private.cast::<StreamParts>();
         if parts.given {
-            let mut end = ArrowArray::of(&[]);
+            let mut end = ArrowArray::new(0, 0, ArrayParts::default(), |_| Vec::new());
             release_array(&mut end);
             out.write(end);
         } else {
             parts.given = true;
-            out.write(ArrowArray::of(&parts.columns));
+            out.write(ArrowArray::of(&parts.source));
         }
     }
     0

@@ -1,7 +1,8 @@
 //! What is wrong, as Python exceptions: `carom.ModelError` with all diagnostics, `OSError` where a file is the reason.
 
+use carom_cli::host::HostRefusal;
 use carom_mech::{Diagnostic, Severity};
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -44,15 +45,20 @@ pub fn raised(py: Python<'_>, error: &carom::Error) -> PyErr {
     model_error(py, &error.to_string(), error.diagnostics())
 }
 
-/// The exception for a refused sweep.
-pub fn refused(py: Python<'_>, refusal: &carom_cli::ensemble::Refusal) -> PyErr {
-    use carom_cli::ensemble::Refusal;
+/// The exception for a refused sweep or question. Places are in a model called `file`.
+pub fn refused(py: Python<'_>, refusal: &HostRefusal, file: &str) -> PyErr {
     match refusal {
-        Refusal::Wrong(all) => {
-            let text: Vec<String> =
-                all.iter().map(|d| d.render("model.toml").trim_end().to_owned()).collect();
+        HostRefusal::Wrong(all) => {
+            let text: Vec<String> = all.iter().map(|d| d.render(file).trim_end().to_owned()).collect();
             model_error(py, &text.join("\n"), all)
         }
-        Refusal::File(message) => PyOSError::new_err(message.clone()),
+        HostRefusal::File(message, None) => PyOSError::new_err(message.clone()),
+        HostRefusal::File(message, Some(code)) => PyOSError::new_err((*code, message.clone())),
+        HostRefusal::Broken => broken(),
     }
+}
+
+/// The exception for a mistake in carom.
+pub fn broken() -> PyErr {
+    PyRuntimeError::new_err("carom failed here: please report it")
 }

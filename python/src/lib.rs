@@ -5,6 +5,7 @@
 //! an exception with all its diagnostics, and nothing that Python code passes in ends the process.
 
 mod arrays;
+mod attend;
 mod error;
 mod model;
 mod motion;

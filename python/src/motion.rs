@@ -1,12 +1,13 @@
 //! A motion: samples as views, everything else as tables.
 
-use crate::arrays::Array;
+use crate::arrays::{Array, ArrowArrayStream, ArrowSchema, Source};
 use crate::error::raised;
 use crate::table::Table;
 use carom::Side;
 use carom_show::table::Table as Columns;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 use std::sync::Arc;
 
 /// A motion.
@@ -15,17 +16,27 @@ pub struct Motion {
     pub inner: Arc<carom::Motion>,
     /// How long the simulation took.
     pub seconds: f64,
+    /// How often its progress had been told when it was interrupted.
+    pub interrupted_after: Option<u64>,
 }
 
 fn json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
+/// When, what, of which walls.
+type WhyNot = (f64, String, Vec<String>);
+
 #[pymethods]
 impl Motion {
     #[getter]
     fn seconds(&self) -> f64 {
         self.seconds
+    }
+
+    #[getter]
+    fn interrupted_after(&self) -> Option<u64> {
+        self.interrupted_after
     }
 
     #[getter]
@@ -69,6 +80,17 @@ impl Motion {
         json(self.inner.audit())
     }
 
+    /// The gradient that was asked for: value, derivatives, and why there are none (when, what, of which walls).
+    fn gradient(&self) -> Option<(f64, Array, Option<WhyNot>)> {
+        let found = self.inner.gradient()?;
+        let walls: Vec<&str> = self.inner.model().walls().collect();
+        let why = found.not_differentiable.as_ref().map(|why| {
+            let names = why.walls.iter().filter_map(|&w| walls.get(w)).map(|name| (*name).to_owned());
+            (why.time, why.what.name().to_owned(), names.collect())
+        });
+        Some((found.value, Array::numbers(found.gradient.clone()), why))
+    }
+
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.inner.warnings().to_vec()
@@ -81,6 +103,24 @@ impl Motion {
             table.numbers("sample", &name, values.to_vec());
         }
         Table::new(table)
+    }
+
+    /// The samples for any consumer of Arrow: the memory of the motion, not a copy.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // As for a table.
+        drop(requested_schema);
+        let stream = ArrowArrayStream::of(Source::Motion(Arc::clone(&self.inner)));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = ArrowSchema::of(&Source::Motion(Arc::clone(&self.inner)));
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
     /// One row per impact.
@@ -106,16 +146,29 @@ impl Motion {
             let after = all.iter().map(|i| i.velocity_after(name).unwrap_or(f64::NAN)).collect();
             table.numbers("velocity", &format!("{name}'"), after);
         }
-        for wall in model.walls() {
-            let impulse = |i: &carom::Impact<'_>| match i.walls().any(|w| w == wall) {
-                true => i.impulse(wall).unwrap_or(f64::NAN),
-                false => f64::NAN,
-            };
-            table.numbers("impulse", &format!("impulse.{wall}"), all.iter().map(impulse).collect());
+        type OfWall = fn(&carom::Impact<'_>, &str) -> Result<f64, carom::Error>;
+        let per_wall: [(&str, OfWall); 3] = [
+            ("impulse", |i, wall| i.impulse(wall)),
+            ("gap_rate_before", |i, wall| i.gap_rate_before(wall)),
+            ("gap_rate_after", |i, wall| i.gap_rate_after(wall)),
+        ];
+        for (word, of) in per_wall {
+            for wall in model.walls() {
+                let value = |i: &carom::Impact<'_>| match i.walls().any(|w| w == wall) {
+                    true => of(i, wall).unwrap_or(f64::NAN),
+                    false => f64::NAN,
+                };
+                table.numbers("wall", &format!("{word}.{wall}"), all.iter().map(value).collect());
+            }
         }
         for row in model.rows() {
             let reaction = all.iter().map(|i| i.reaction_impulse(row).unwrap_or(f64::NAN)).collect();
             table.numbers("reaction", &format!("reaction_impulse.{row}"), reaction);
+        }
+        let coordinates = &carom::doors::checked(model).coordinates;
+        for name in coordinates.iter().filter(|c| c.driven.is_some()).map(|c| &c.name) {
+            let impulses = all.iter().map(|i| i.driving_impulse(name).unwrap_or(f64::NAN)).collect();
+            table.numbers("driving", &format!("driving_impulse.{name}"), impulses);
         }
         table.numbers("", "hamiltonian_before", all.iter().map(|i| i.hamiltonian_before()).collect());
         table.numbers("", "hamiltonian_after", all.iter().map(|i| i.hamiltonian_after()).collect());

@@ -1,20 +1,23 @@
 //! Ensembles: rows of a sweep, whole or chunk by chunk, into memory or into a folder.
 
-use crate::error::refused;
-use crate::model::{Model, PATIENCE};
+use crate::attend::attend;
+use crate::error::{broken, refused};
+use crate::model::Model;
 use crate::table::Table;
-use carom_cli::ensemble::{Inputs, Question, Refusal};
+use carom_cli::ensemble::{Inputs, SweepQuestion};
 use carom_cli::store::{Store, parquet};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::atomic::Ordering;
 
 /// A sweep, ready to be simulated.
 #[pyclass(frozen, module = "carom._carom")]
 pub struct Ensemble {
-    inner: carom_cli::ensemble::Ensemble,
+    inner: carom_cli::ensemble::Sweep,
+    /// What the model is called in messages.
+    file: String,
 }
 
 impl Ensemble {
@@ -24,68 +27,45 @@ impl Ensemble {
         range: std::ops::Range<u64>,
         threads: Option<u32>,
         progress: Option<&Py<PyAny>>,
-    ) -> PyResult<carom_show::table::Table> {
+    ) -> PyResult<(carom_show::table::Table, Option<PyErr>)> {
         if range.start > range.end || range.end > self.inner.count() {
             return Err(PyValueError::new_err("no such rows"));
         }
-        let (stop, rows) = (AtomicBool::new(false), AtomicU64::new(0));
-        let (result, raised) = py.detach(|| {
-            std::thread::scope(|scope| {
-                let (sender, receiver) = channel();
-                let (stop, rows) = (&stop, &rows);
-                scope.spawn(move || {
-                    let go_on = || !stop.load(Ordering::Relaxed);
-                    let result =
-                        self.inner.rows(range, threads, &go_on, &mut |n| rows.store(n, Ordering::Relaxed));
-                    let _ = sender.send(result);
-                });
-                // Signals come to the calling thread: it asks for them while others work.
-                let mut raised = None;
-                loop {
-                    match receiver.recv_timeout(PATIENCE) {
-                        Ok(result) => return (Some(result), raised),
-                        Err(RecvTimeoutError::Disconnected) => return (None, raised),
-                        Err(RecvTimeoutError::Timeout) if raised.is_some() => {}
-                        Err(RecvTimeoutError::Timeout) => {
-                            let heard = Python::attach(|py| {
-                                py.check_signals()?;
-                                let rows = rows.load(Ordering::Relaxed);
-                                progress.map_or(Ok(()), |progress| progress.call1(py, (rows,)).map(drop))
-                            });
-                            raised = heard.err();
-                            stop.store(raised.is_some(), Ordering::Relaxed);
-                        }
-                    }
-                }
-            })
-        });
-        match (raised, result) {
-            (Some(error), _) => Err(error),
-            (None, Some(result)) => result.map_err(|refusal| refused(py, &refusal)),
-            (None, None) => Err(PyRuntimeError::new_err("carom failed here: please report it")),
+        let (result, raised) = attend(py, progress, |attended| {
+            let received = &mut |n| attended.rows.store(n, Ordering::Relaxed);
+            self.inner.rows(range, threads, &|| attended.goes_on(), received)
+        })?;
+        match (result, raised) {
+            (Ok(table), raised) => Ok((table, raised)),
+            (_, Some(error)) => Err(error),
+            (Err(refusal), None) => Err(refused(py, &refusal, &self.file)),
         }
-    }
-
-    fn store(&self, py: Python<'_>, folder: PathBuf, chunk: Option<u64>) -> PyResult<Store> {
-        let opened = py.detach(|| Store::open(&folder, &self.inner, chunk));
-        opened.map_err(|refusal| refused(py, &refusal))
     }
 }
 
 /// Names and ranges, how many draws, the seed.
-type Random = (Vec<(String, f64, f64)>, u64, u64);
+type RandomRanges = (Vec<(String, f64, f64)>, u64, u64);
+
+/// Doubles from their bytes, lowest first.
+fn doubles(bytes: &[u8]) -> PyResult<Vec<f64>> {
+    let (numbers, rest) = bytes.as_chunks::<8>();
+    match rest {
+        [] => Ok(numbers.iter().map(|number| f64::from_le_bytes(*number)).collect()),
+        _ => Err(PyValueError::new_err("these are not the bytes of doubles")),
+    }
+}
 
 #[pymethods]
 impl Ensemble {
-    /// Checks and compiles. `lists` are names and values; `random` names and ranges.
+    /// Checks and compiles. `lists` are names and values, the bytes of doubles; `random` names and ranges.
     #[new]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         model: &Model,
-        lists: Vec<(String, Vec<f64>)>,
+        lists: Vec<(String, PyBackedBytes)>,
         product: bool,
-        random: Option<Random>,
+        random: Option<RandomRanges>,
         set: Vec<(String, f64)>,
         start: Vec<(String, f64)>,
         run: Vec<(String, String)>,
@@ -93,16 +73,19 @@ impl Ensemble {
         columns: Option<String>,
         events: Option<String>,
     ) -> PyResult<Ensemble> {
+        let lists = lists.into_iter().map(|(name, bytes)| Ok((name, doubles(&bytes)?)));
+        let lists = lists.collect::<PyResult<Vec<_>>>()?;
         let inputs = match random {
             Some((ranges, count, seed)) => Inputs::Random { ranges, count, seed },
             None if product => Inputs::Product(lists),
             None => Inputs::Rows(lists),
         };
-        let tables = model.inner.tables().map(|(file, text)| (file.to_owned(), text.to_owned())).collect();
-        let (text, file) = (model.text.clone(), model.file.clone());
-        let question = Question { text, file, tables, set, start, run, project, columns, events, inputs };
-        let made = py.detach(|| carom_cli::ensemble::Ensemble::new(question));
-        made.map(|inner| Ensemble { inner }).map_err(|refusal: Refusal| refused(py, &refusal))
+        let (text, file, tables) = (model.text.clone(), model.file.clone(), model.owned_tables());
+        let question =
+            SweepQuestion { text, file, tables, set, start, run, project, columns, events, inputs };
+        let made = py.detach(|| carom_cli::ensemble::Sweep::new(question));
+        let file = model.file.clone();
+        made.map_err(|refusal| refused(py, &refusal, &file)).map(|inner| Ensemble { inner, file })
     }
 
     fn __len__(&self) -> usize {
@@ -114,7 +97,8 @@ impl Ensemble {
         self.inner.key()
     }
 
-    /// Some rows in memory. `progress` hears how many there are.
+    /// Some rows in memory. `progress` hears how many there are. A signal whose handler raises ends it; the exception comes with
+    /// the rows that were done.
     fn rows(
         &self,
         py: Python<'_>,
@@ -122,14 +106,46 @@ impl Ensemble {
         last: u64,
         threads: Option<u32>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Table> {
-        self.simulate(py, first..last, threads, progress.as_ref()).map(Table::new)
+    ) -> PyResult<(Table, Option<Py<PyAny>>)> {
+        let (table, raised) = self.simulate(py, first..last, threads, progress.as_ref())?;
+        Ok((Table::new(table), raised.map(|error| error.into_value(py).into_any())))
+    }
+
+    /// The values that are varied, in one row.
+    fn inputs(&self, index: u64) -> PyResult<Vec<(String, f64)>> {
+        if index >= self.inner.count() {
+            return Err(PyValueError::new_err("no such row"));
+        }
+        Ok(self.inner.inputs(index))
     }
 
     /// Begins or opens the folder of this sweep: rows per chunk, number of chunks, indices of the missing ones.
     fn open(&self, py: Python<'_>, folder: PathBuf, chunk: Option<u64>) -> PyResult<(u64, u64, Vec<u64>)> {
-        let store = self.store(py, folder, chunk)?;
-        Ok((store.range(0).end, store.chunks(), store.missing()))
+        let (opened, raised) = attend(py, None, |attended| {
+            let opened = Store::open(&folder, &self.inner, chunk, &|| attended.goes_on())?;
+            Ok(opened.map(|store| (store.range(0).end, store.chunks(), store.missing())))
+        })?;
+        match (opened, raised) {
+            (_, Some(error)) => Err(error),
+            (Ok(Some(found)), None) => Ok(found),
+            (Ok(None), None) => Err(broken()),
+            (Err(refusal), None) => Err(refused(py, &refusal, &self.file)),
+        }
+    }
+
+    /// Is this the folder of this sweep?
+    fn holds(&self, py: Python<'_>, folder: PathBuf) -> bool {
+        py.detach(|| Store::existing(&folder, &self.inner).is_ok())
+    }
+
+    /// The chunks that the folder of this sweep does not have; what killed workers left of others is removed.
+    fn missing(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Vec<u64>> {
+        let missing = py.detach(|| {
+            let store = Store::existing(&folder, &self.inner)?;
+            store.tidy();
+            Ok(store.missing())
+        });
+        missing.map_err(|refusal| refused(py, &refusal, &self.file))
     }
 
     /// The bytes of a chunk's file.
@@ -141,13 +157,18 @@ impl Ensemble {
         threads: Option<u32>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Vec<u8>> {
-        let table = self.simulate(py, first..last, threads, progress.as_ref())?;
-        py.detach(|| parquet(&table)).map_err(|refusal| refused(py, &refusal))
+        let (table, raised) = self.simulate(py, first..last, threads, progress.as_ref())?;
+        // A chunk is whole or not at all.
+        if let Some(error) = raised {
+            return Err(error);
+        }
+        py.detach(|| parquet(&table)).map_err(|refusal| refused(py, &refusal, &self.file))
     }
 
-    /// Writes the bytes of a chunk into its folder, whole or not at all.
+    /// Writes the bytes of a chunk into its folder, whole or not at all. The folder must be that of this sweep: nothing is begun here.
     fn write(&self, py: Python<'_>, folder: PathBuf, index: u64, bytes: &[u8]) -> PyResult<()> {
-        let store = self.store(py, folder, None)?;
-        py.detach(|| store.write(index, bytes)).map_err(|refusal| refused(py, &refusal))
+        let written =
+            py.detach(|| Store::existing(&folder, &self.inner).and_then(|store| store.write(index, bytes)));
+        written.map_err(|refusal| refused(py, &refusal, &self.file))
     }
 }

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,29 +18,15 @@ import tempfile
 import threading
 import time
 import unittest
+from concurrent.futures import ProcessPoolExecutor
+from unittest import mock
 
 import numpy as np
+from support import BALL, Case, command, needs
 
 import carom
-from carom import _carom
 
-BALL = dict(
-    coordinates=["y"],
-    parameters={"m": 2.0, "g": 9.8},
-    kinetic="m/2*y'^2",
-    potential="m*g*y",
-    walls={"floor": "y"},
-    start={"y": 1.0},
-    until=2.0,
-)
-
-
-def needs(*modules):
-    missing = [m for m in modules if importlib.util.find_spec(m) is None]
-    return unittest.skipIf(missing, f"not installed: {', '.join(missing)}")
-
-
-class Models(unittest.TestCase):
+class Models(Case):
     def test_a_keyword_model_is_the_model_of_its_text(self):
         model = carom.Model(**BALL)
         self.assertEqual(model, carom.Model.from_text(model.text))
@@ -71,6 +58,128 @@ class Models(unittest.TestCase):
         again = pickle.loads(pickle.dumps(caught.exception))
         self.assertEqual(again.diagnostics, caught.exception.diagnostics)
 
+    def test_a_model_carries_the_tables_of_its_folder_wherever_it_goes(self):
+        # x'' = u, from rest: x(1) = 1 for u = 2. The table is in a folder of its own, beside nothing where it is used.
+        text = (
+            "coordinates = [\"x\"]\n[energy]\nkinetic = \"m*x'^2/2\"\n[parameters]\nm = 1\n"
+            "[input]\nu = { file = \"data/u.csv\", interpolate = \"linear\" }\n[force.push]\ngeneralized = { x = \"u\" }\n"
+            "[start.position]\nx = 0\n[run]\nuntil = 1.0\n"
+        )
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as elsewhere:
+            data = pathlib.Path(folder) / "data"
+            data.mkdir()
+            (data / "u.csv").write_text("t,u\n0,2\n1,2\n2,2\n")
+            (pathlib.Path(folder) / "m.toml").write_text(text)
+            os.chdir(folder)
+            try:
+                models = [carom.load("m.toml"), carom.Model.from_text(text), carom.load(os.path.join(folder, "m.toml"))]
+                os.chdir(elsewhere)
+                (data / "u.csv").unlink()
+                for model in models:
+                    again = pickle.loads(pickle.dumps(model))
+                    self.assertEqual(again, model)
+                    self.assertAlmostEqual(again.run()["x"][-1], 1, delta=1e-14)
+                    self.assertAlmostEqual(model.sensitivity("m").matrix[0, 0], -1, delta=1e-12)
+                    self.assertAlmostEqual(model.value_and_gradient("x", "m")[1][0], -1, delta=1e-12)
+                    # A fit begins with m = 1; x(1) = 1/2 where m = 2.
+                    found = model.fit({"time": [0.5, 1.0], "x": [0.125, 0.5]}, "m")
+                    self.assertAlmostEqual(found.parameters["m"], 2, delta=1e-9)
+                    self.assertIn("mass_matrix", pickle.loads(pickle.dumps(model.derive())).data)
+                with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+                    table = models[0].sweep(m=[1.0, 2.0, 4.0], chunk=1, on=pool, progress=False)
+                np.testing.assert_allclose(table["x"], [1, 0.5, 0.25], rtol=1e-13)
+            finally:
+                os.chdir(here)
+
+    def test_what_is_too_large_is_refused_before_it_is_copied(self):
+        ball, huge = carom.Model(**BALL), np.broadcast_to(1.0, (10**12,))
+        for ask in (
+            lambda: ball.run(at=huge),
+            lambda: ball.run(at=range(10**15)),
+            lambda: ball.run(at=range(10**30)),
+            lambda: ball.run(start={"y": huge}),
+            lambda: ball.run()(huge),
+            lambda: ball.sweep(y=huge),
+            lambda: ball.sweep(y=np.ones(10**4), g=np.ones(10**4), m=np.ones(10**4)),
+            lambda: ball.sweep({"y'": np.ones(10**5)}, y=np.ones(10**5), g=np.ones(10**5), to="nowhere", chunk=1),
+            lambda: ball.fit({"time": huge, "y": huge}, "g"),
+            lambda: ball.scan({"g": huge}, section="floor"),
+            lambda: carom.Model(**{**BALL, "gravity": huge}),
+            lambda: carom.Model(**{**BALL, "inputs": {"u": (huge, huge)}}),
+        ):
+            with self.assertRaises(carom.ModelError):
+                ask()
+        with self.assertRaises(MemoryError):
+            ball.run(samples=10**12)
+        shutil.rmtree("nowhere", ignore_errors=True)
+
+    def test_every_public_object_pickles_and_copies(self):
+        ball = carom.Model(**BALL)
+        motion, derivation = ball.run(), ball.derive()
+        with tempfile.TemporaryDirectory() as folder:
+            things = {
+                "Model": ball,
+                "Motion": motion,
+                "Derivation": derivation,
+                "Table": motion.impacts,
+                "Stop": motion.stop,
+                "Audit": motion.audit,
+                "State": motion(0.5),
+                "Sensitivity": ball.sensitivity("g", until=0.25),
+                "Exponents": carom.gallery("quartic").lyapunov(until=20),
+                "Orbit": carom.gallery("rimless_wheel").orbit(section="forward", parameters={"alpha": math.pi / 8}, start={"theta'": 2}),
+                "Branch": carom.gallery("rimless_wheel").follow({"alpha": (0.39, 0.4)}, section="forward", start={"theta'": 2}),
+                "Scan": ball.scan({"g": [9.8]}, section="floor", skip=0, keep=1),
+                "Fit": ball.fit({"impact.floor": motion.impacts["time"]}, "g"),
+                "Dataset": ball.sweep(y=[1.0, 2.0], to=folder, progress=False),
+                "ModelError": carom.ModelError("wrong"),
+                "SweepError": carom.SweepError([], 3),
+                "Interrupted": carom.Interrupted("so", motion=motion, table=motion.impacts),
+            }
+            self.assertEqual(set(things), {name for name in carom.__all__ if isinstance(getattr(carom, name), type)})
+            for name, thing in things.items():
+                self.assertEqual(type(thing).__name__, name)
+                for made in (pickle.loads(pickle.dumps(thing)), copy.copy(thing), copy.deepcopy(thing)):
+                    self.assertIs(type(made), type(thing), name)
+                    if name not in ("Motion", "Interrupted", "Audit"):
+                        self.assertEqual(repr(made), repr(thing), name)
+            again = pickle.loads(pickle.dumps(things["Interrupted"]))
+            self.assertEqual((again.motion.impacts, again.table), (motion.impacts, motion.impacts))
+            self.assertEqual(pickle.loads(pickle.dumps(derivation)).data, derivation.data)
+
+    def test_a_formula_may_have_several_lines_and_its_mistakes_have_their_place(self):
+        lines = """m/2*
+                   \ty'^2"""
+        for kinetic in (lines, lines.replace("\n", "\r\n")):
+            self.assertEqual(carom.Model(**{**BALL, "kinetic": kinetic}).run().impacts, carom.Model(**BALL).run().impacts)
+        with self.assertRaises(carom.ModelError) as caught:
+            carom.Model(**{**BALL, "kinetic": lines + "\n + q"})
+        (wrong,) = caught.exception.diagnostics
+        self.assertEqual((wrong["message"], wrong["source_line"]), ("unknown name `q`", ' + q"""'))
+        # Whatever the texts are, they are only texts.
+        for text in ('""" + 1', "a\n[run]\nuntil = 3", "\x00\n", "\\\n", "\\t\n\x7f"):
+            with self.assertRaises(carom.ModelError):
+                carom.Model(**{**BALL, "kinetic": text})
+            self.assertEqual(carom.Model(**{**BALL, "name": text if "\x00" not in text and "\x7f" not in text else None}).coordinates, ["y"])
+
+    def test_what_is_no_number_and_no_name_is_said_kindly(self):
+        ball = carom.Model(**BALL)
+        motion = ball.run()
+        for ask, error, words in (
+            (lambda: ball.run(at=np.ma.masked_array([0.0, 1.0], [False, True])), carom.ModelError, "masked"),
+            (lambda: ball.run(parameters={"g": np.True_}), carom.ModelError, "must be a number"),
+            (lambda: motion["z"], KeyError, "there are time, y, y'"),
+            (lambda: motion[0], TypeError, "motion['y']"),
+            (lambda: motion.impacts[0], TypeError, ".rows()"),
+            (lambda: motion.save("no/such/folder.csv"), FileNotFoundError, "no/such/folder.csv'"),
+            (lambda: ball.sweep(y=[1.0], to=""), carom.ModelError, "folder"),
+        ):
+            with self.assertRaises(error) as caught:
+                ask()
+            self.assertIn(words, str(caught.exception))
+        self.assertTrue("y'" in motion and "z" not in motion and 3 not in motion)
+
     def test_inputs_are_formulas_or_arrays(self):
         t = np.linspace(0, 2, 50)
         model = carom.Model(
@@ -82,7 +191,7 @@ class Models(unittest.TestCase):
         self.assertEqual(pickle.loads(pickle.dumps(model)), model)
 
 
-class Motions(unittest.TestCase):
+class Motions(Case):
     def test_a_ball_bounces_when_the_closed_form_says(self):
         motion = carom.Model(**BALL).run()
         fall = math.sqrt(2 / 9.8)
@@ -110,10 +219,17 @@ class Motions(unittest.TestCase):
             self.assertFalse(array.flags.writeable or array.flags.owndata)
             with self.assertRaises(ValueError):
                 array[0] = 1.0
-        kept = motion["y"]
+        kept, table = motion["y"], motion.impacts
         expected = kept.copy()
         del motion
         np.testing.assert_array_equal(kept, expected)
+        # A table gives its columns as views too: the same memory whenever it is asked.
+        times = table["time"]
+        self.assertEqual(times.ctypes.data, table["time"].ctypes.data)
+        self.assertFalse(times.flags.writeable or times.flags.owndata)
+        expected = times.copy()
+        del table
+        np.testing.assert_array_equal(times, expected)
 
     def test_the_state_at_any_time_is_the_sample_at_that_time_and_jumps_have_two_sides(self):
         motion = carom.Model(**BALL).run(samples=101)
@@ -181,6 +297,14 @@ class Motions(unittest.TestCase):
         self.assertEqual(motion.stop.reason, "interrupted")
         self.assertGreater(motion.stop.time, 0)
         self.assertGreater(len(motion.impacts), 0)
+        # It is the same motion after a journey, and when more is asked of it.
+        again = pickle.loads(pickle.dumps(motion))
+        self.assertEqual(again.stop, motion.stop)
+        self.assertEqual(again.to_table(), motion.to_table())
+        self.assertEqual(again.impacts, motion.impacts)
+        last = motion(motion.stop.time)
+        self.assertEqual(last["theta1"], again(motion.stop.time)["theta1"])
+        self.assertIn("<svg", motion._repr_html_())
 
     def test_fork_and_spawn_give_the_same_bits(self):
         expected = carom.gallery("double_pendulum_wall").run(until=2)["theta2"].tobytes()
@@ -196,6 +320,11 @@ class Motions(unittest.TestCase):
                 self.assertLess(len(shown.encode()), 60_000, name)
             self.assertIn("<svg", motion._repr_html_())
             self.assertIn("<iframe", motion.animate()._repr_html_())
+        # Also of a motion with more jumps than a small picture has room for.
+        for until in (2000, 30_000):
+            shown = carom.gallery("double_pendulum_wall").run(until, samples=1000, max_impacts=10**6, max_steps=10**7)._repr_html_()
+            self.assertIn("<svg", shown)
+            self.assertLess(len(shown.encode()), 60_000)
 
     def test_files_are_what_their_endings_say(self):
         motion = carom.gallery("bouncing_mass").run()
@@ -205,100 +334,66 @@ class Motions(unittest.TestCase):
                 self.assertTrue(path.read_bytes().startswith(begin), ending)
             with self.assertRaises(carom.ModelError):
                 motion.save(pathlib.Path(folder) / "m.xyz")
+            # Whole or not at all, with the rights that other files get.
+            there = sorted(os.listdir(folder))
+            plain = pathlib.Path(folder) / "plain"
+            plain.write_bytes(b"")
+            self.assertEqual({(pathlib.Path(folder) / name).stat().st_mode for name in there}, {plain.stat().st_mode})
+            before = (pathlib.Path(folder) / "m.json").read_bytes()
+            with mock.patch("os.fsync", side_effect=OSError(28, "no space left")), self.assertRaises(OSError):
+                motion.save(pathlib.Path(folder) / "m.json")
+            self.assertEqual((pathlib.Path(folder) / "m.json").read_bytes(), before)
+            plain.unlink()
+            self.assertEqual(sorted(os.listdir(folder)), there)
             self.assertEqual(json.loads(motion.to_json())["stop"]["reason"], motion.stop.reason)
+
+    @needs("matplotlib")
+    def test_a_plot_has_a_curve_for_each_name(self):
+        import matplotlib
+
+        matplotlib.use("Agg")
+        motion = carom.gallery("bouncing_mass").run(until=0.1)
+        axes = motion.plot("x,y")
+        self.assertEqual([line.get_label() for line in axes.lines], ["x", "y"])
+        self.assertEqual([line.get_label() for line in motion.plot("y' over y").lines], ["y'"])
+        with self.assertRaises(carom.ModelError):
+            motion.plot(",")
+
+    def test_impacts_have_rates_and_the_impulses_of_drives(self):
+        impacts = carom.Model(**{**BALL, "walls": {"floor": {"gap": "y", "restitution": 0.5}}}).run(until=0.6).impacts
+        speed = math.sqrt(2 * 9.8)
+        self.assertAlmostEqual(impacts["gap_rate_before.floor"][0], -speed, delta=1e-13)
+        self.assertAlmostEqual(impacts["gap_rate_after.floor"][0], speed / 2, delta=1e-13)
+        # A ball on a hand that moves as it is told: what the floor of the hand gives, the drive must give back.
+        hand = carom.Model(
+            coordinates=["y", "h"], parameters={"m": 2.0, "M": 3.0}, kinetic="m/2*y'^2 + M/2*h'^2", potential="9.8*m*y", driven={"h": "0*t"},
+            walls={"hand": "y - h"}, start={"y": 1.0}, until=0.6,
+        )  # fmt: skip
+        impacts = hand.run().impacts
+        self.assertAlmostEqual(impacts["driving_impulse.h"][0], impacts["impulse.hand"][0], delta=1e-12)
+        self.assertIsNone(hand.run().stop.detail)
 
 
 def theta2(name):
     return carom.gallery(name).run(until=2)["theta2"].tobytes()
 
 
-class Derivations(unittest.TestCase):
-    def test_the_derivation_has_text_latex_and_html(self):
-        derivation = carom.gallery("bouncing_mass").derive()
-        self.assertIn("\\begin{document}", derivation.latex)
-        self.assertIn("<math", derivation.html)
-        self.assertIn("floor", str(derivation))
-        self.assertEqual(derivation.impact_law("floor")["impulse"], "-2*m*y'")
-        with self.assertRaises(carom.ModelError):
-            derivation.impact_law("ceiling")
+class Notebooks(Case):
+    def test_a_mistake_shows_the_line_that_made_it_and_what_is_wrong(self):
+        def careless():
+            carom.Model(coordinates=["x"], kinetic="x'^2/2", potential="k*x^2")
 
-    @needs("sympy")
-    def test_sympy_derives_the_same_accelerations(self):
-        import sympy as sp
-
-        derivation = carom.gallery("double_pendulum_wall").derive()
-        derived = derivation.sympy()
-        q = sp.symbols("theta1 theta2", real=True)
-        v = sp.symbols("theta1' theta2'", real=True)
-        # Euler–Lagrange by SymPy from the Lagrangian alone.
-        lagrangian = derived["lagrangian"]
-        mass = sp.Matrix(2, 2, lambda i, j: sp.diff(lagrangian, v[i], v[j]))
-        bias = [sum(sp.diff(lagrangian, v[i], q[j]) * v[j] for j in range(2)) - sp.diff(lagrangian, q[i]) for i in range(2)]
-        numbers = {s: 0.3 + 0.1 * k for k, s in enumerate(sorted(lagrangian.free_symbols, key=str))}
-        ours = np.array(derived["accelerations"].subs(numbers).tolist(), float).ravel()
-        theirs = np.linalg.solve(np.array(mass.subs(numbers).tolist(), float), -np.array([float(b.subs(numbers)) for b in bias]))
-        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
-
-    @needs("sympy")
-    def test_a_model_from_sympy_is_the_model_from_text(self):
-        import sympy as sp
-        from sympy.physics.mechanics import dynamicsymbols
-
-        t = dynamicsymbols._t
-        theta = dynamicsymbols("theta")
-        m, l, g = sp.symbols("m l g", positive=True)
-        kinetic = m * l**2 * theta.diff(t) ** 2 / 2
-        model = carom.Model(
-            coordinates=[theta], parameters={m: 1, l: 1, g: 9.8}, lagrangian=kinetic + m * g * l * sp.cos(theta),
-            walls={"left": l * sp.sin(theta)}, forces={"drag": {theta: -theta.diff(t) / 10}}, start={theta: 1, theta.diff(t): sp.Rational(1, 3)}, until=5,
-        )
-        text = carom.Model(
-            coordinates=["theta"], parameters={"m": 1, "l": 1, "g": 9.8}, kinetic="m*l^2/2*theta'^2", potential="-m*g*l*cos(theta)",
-            walls={"left": "l*sin(theta)"}, forces={"drag": {"theta": "-theta'/10"}}, start={"theta": 1, "theta'": "1/3"}, until=5,
-        )
-        a, b = model.run(), text.run()
-        self.assertGreater(len(a.impacts), 2)
-        np.testing.assert_allclose(a["theta"], b["theta"], rtol=0, atol=1e-11)
-        # And back again.
-        again = model.derive().sympy("mass_matrix")
-        self.assertEqual(sp.simplify(again[0, 0] - sp.Symbol("m", real=True) * sp.Symbol("l", real=True) ** 2), 0)
-
-    @needs("sympy")
-    def test_sympy_expressions_keep_their_value_as_text_and_what_cannot_be_said_is_named(self):
-        import sympy as sp
-        from carom._sympy import formula
-
-        x, y = sp.symbols("x y", positive=True)
-        for e in (
-            -x, x - y, -(x - y) / 3, x / y / 2, (x + y) ** -2, x**y, -(x**2), (-x) ** 2, sp.sqrt(x) / y, 1 / sp.sqrt(x + 1),
-            sp.exp(-x) * sp.log(y), sp.Rational(-3, 7) * x**3, 0.1 * x - 2.5e-7, sp.Max(x, y, 1), sp.Abs(x - y) * sp.sign(y),
-            sp.atan2(x, y), sp.pi * x / 4, sp.E**x, 2 ** (x - y), (x / y) ** 3, x ** sp.Rational(3, 2), -sp.Rational(1, 2) * x * y / (x + y),
-        ):  # fmt: skip
-            text = formula(e)
-            model = carom.Model(coordinates=["q"], parameters={"x": 0.7, "y": 1.9}, kinetic="q'^2/2", outputs={"f": text}, until=1)
-            ours = model.run(samples=2)["f"][0]
-            self.assertAlmostEqual(ours, float(e.subs({x: 0.7, y: 1.9})), delta=1e-14 * max(1, abs(ours)), msg=text)
-        for e, word in ((sp.Integral(x, x), "Integral"), (sp.gamma(x), "gamma"), (sp.Piecewise((x, x > 1), (y, True)), "Piecewise"), (sp.I * x, "ImaginaryUnit")):
-            with self.assertRaises(carom.ModelError) as caught:
-                formula(e)
-            self.assertIn(word, str(caught.exception))
+        try:
+            careless()
+        except carom.ModelError as error:
+            shown = "\n".join(error._render_traceback_())
+        self.assertIn('potential="k*x^2"', shown)
+        self.assertIn("in careless", shown)
+        self.assertIn("unknown name `k`", shown)
+        self.assertNotIn("_model.py", shown)
 
 
-class Insight(unittest.TestCase):
-    def test_the_derivatives_of_free_fall_are_those_of_the_closed_form(self):
-        answer = carom.Model(**BALL).sensitivity("start", until=0.25)["sensitivity"]
-        np.testing.assert_allclose(answer["matrix"], [[1, 0.25], [0, 1]], atol=1e-13)
-
-    def test_a_harmonic_oscillator_has_no_exponent_and_the_period_of_the_closed_form(self):
-        model = carom.Model(coordinates=["x"], kinetic="x'^2/2", potential="2*x^2", start={"x": 1}, events={"zero": "x'"}, until=50)
-        self.assertLess(abs(max(model.lyapunov(until=200)["exponents"])), 0.1)
-
-    def test_what_the_command_refuses_is_an_exception(self):
-        with self.assertRaises(carom.ModelError):
-            carom.Model(**BALL).sensitivity("nonsense")
-
-
-class Live(unittest.TestCase):
+class Live(Case):
     def test_sliders_ask_for_another_scene_and_mistakes_are_shown(self):
         from carom import _live
 
@@ -310,10 +405,25 @@ class Live(unittest.TestCase):
         first, second = answers.set({}), answers.set({"g": 1.62, "theta1'": 1.0})
         self.assertNotEqual(first["scene"], second["scene"])
         self.assertEqual(answers.set({"g": 9.81, "theta1'": 0.0}), first)
+        self.assertEqual(answers.values, {"g": 9.81, "theta1'": 0.0})
+        self.assertEqual(answers.motion.impacts, model.run(3).impacts)
         self.assertTrue(answers.set({"nonsense": 1.0})["error"])
+        # Whatever goes wrong, there is an answer.
+        with mock.patch.object(carom.Model, "run", side_effect=MemoryError("no room")):
+            self.assertIn("no room", answers.set({"g": 1.0})["error"])
+
+    @needs("anywidget")
+    def test_every_question_of_the_page_is_answered_by_its_number(self):
+        from carom import _live
+
+        with tempfile.NamedTemporaryFile(suffix=".js") as script, mock.patch.object(_live, "WIDGET", pathlib.Path(script.name)):
+            widget = carom.gallery("bouncing_mass").live("g", until=0.1)
+            for number, values in enumerate(({"g": 9.0}, {"g": 9.0}, {"g": "nonsense"}, None), 1):
+                widget._asked(widget, {"type": "set", "values": values, "number": number}, [])
+                self.assertEqual(widget.answered, number)
 
 
-class Tables(unittest.TestCase):
+class Tables(Case):
     @needs("pyarrow", "pandas", "polars")
     def test_every_consumer_of_arrow_reads_the_same_numbers(self):
         motion = carom.gallery("bouncing_mass").run()
@@ -326,144 +436,48 @@ class Tables(unittest.TestCase):
             self.assertEqual(polars.DataFrame(table).columns, frame.columns)
             np.testing.assert_array_equal(arrow["time"].to_numpy(), frame["time"])
             np.testing.assert_array_equal(polars.DataFrame(table)["time"].to_numpy(), frame["time"])
+            # No copy: the buffers are the memory of the arrays, and stay when their owner is gone.
+            for name in frame.columns:
+                if not isinstance(table[name], list):
+                    self.assertEqual(arrow[name].chunk(0).buffers()[1].address, table[name].ctypes.data, name)
+        arrow, expected = pyarrow.table(carom.gallery("bouncing_mass").run()), motion["y"].tolist()
+        self.assertEqual(arrow["y"].to_pylist(), expected)
+        self.assertEqual(motion.to_arrow().schema, motion.to_table().to_arrow().schema)
         np.testing.assert_array_equal(motion.to_pandas()["y"].to_numpy(), motion["y"])
         self.assertEqual(motion.to_pandas().index.name, "time")
         self.assertEqual(motion.impacts.to_pandas()["walls"][0], "floor")
 
 
-class Sweeps(unittest.TestCase):
-    MODEL = "double_pendulum_wall"
+class Readme(Case):
+    def test_a_dozen_lines_animate_a_double_pendulum_against_a_wall(self):
+        readme = pathlib.Path(__file__).resolve().parent.parent / "README.md"
+        code = readme.read_text().split("```python\n")[1].split("```")[0].strip().splitlines()
+        self.assertLessEqual(len(code), 12)
+        space = {}
+        exec("\n".join(code[:-1]), space)  # noqa: S102
+        shown = eval(code[-1], space)  # noqa: S307
+        self.assertIn("<iframe", shown._repr_html_())
+        self.assertGreater(len(space["motion"].impacts), 3)
 
-    def test_rows_are_what_single_runs_end_with(self):
-        model = carom.gallery(self.MODEL)
-        table = model.sweep({"theta1'": [0.0, 0.5]}, g=[9.81, 1.62], until=3, progress=False)
-        self.assertEqual(table["g"].tolist(), [9.81, 1.62, 9.81, 1.62])
-        for row in table.rows():
-            motion = model.run(until=3, parameters={"g": row["g"]}, start={"theta1'": row["theta1'"]})
-            self.assertEqual(row["theta1"], motion["theta1"][-1])
-            self.assertEqual(row["impacts"], len(motion.impacts))
-        pairs = model.sweep({"theta1'": [0.0, 0.5]}, g=[9.81, 1.62], until=3, product=False, progress=False)
-        self.assertEqual(pairs["g"].tolist(), [9.81, 1.62])
-
-    def test_the_command_writes_the_same_numbers(self):
-        model = carom.gallery(self.MODEL)
+    def test_the_lines_of_the_front_page_work(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        page = (root / "README.md").read_text()
+        model = page.split("```toml file=pendulum.toml\n")[1].split("```")[0]
+        code = page.split("```python\n")[1].split("```")[0].strip().splitlines()
+        here = os.getcwd()
         with tempfile.TemporaryDirectory() as folder:
-            out = os.path.join(folder, "t.parquet")
-            command("sweep", self.MODEL, "--random", "theta1'=-1..1", "--count", "40", "--seed", "7", "--until", "2", "-q", "-o", out)
-            theirs = carom.Table(_carom.Table.from_parquet([pathlib.Path(out).read_bytes()]))
-        for threads in (1, 2):
-            ours = model.sweep(random={"theta1'": (-1, 1)}, count=40, seed=7, until=2, threads=threads, progress=False)
-            self.assertEqual(ours.columns, theirs.columns)
-            for name in ours.columns:
-                self.assertEqual(list(map(repr, ours[name])), list(map(repr, theirs[name])), name)
-
-    def test_a_folder_goes_on_where_it_stopped_and_has_the_same_bytes(self):
-        model = carom.gallery(self.MODEL)
-        ask = dict(random={"theta1'": (-1, 1)}, count=50, until=1, chunk=8, progress=False)
-        with tempfile.TemporaryDirectory() as folder:
-            one, two = pathlib.Path(folder) / "one", pathlib.Path(folder) / "two"
-            whole = model.sweep(to=one, **ask)
-            self.assertEqual((len(whole), len(whole.files)), (50, 7))
-            model.sweep(to=two, threads=1, **ask)
-            two.joinpath("part-000003.parquet").unlink()
-            stamp = two.joinpath("part-000004.parquet").stat().st_mtime_ns
-            again = model.sweep(to=two, threads=2, **ask)
-            self.assertEqual(two.joinpath("part-000004.parquet").stat().st_mtime_ns, stamp)
-            for a, b in zip(whole.files, again.files):
-                self.assertEqual(a.read_bytes(), b.read_bytes())
-            memory = model.sweep(random={"theta1'": (-1, 1)}, count=50, until=1, progress=False)
-            self.assertEqual(memory["theta1"].tolist(), again.to_table()["theta1"].tolist())
-            with self.assertRaises(carom.ModelError) as caught:
-                model.sweep(to=two, **{**ask, "until": 2})
-            self.assertIn("another sweep", str(caught.exception))
-
-    def test_processes_that_are_killed_lose_nothing_that_was_written(self):
-        from concurrent.futures import ProcessPoolExecutor
-        from concurrent.futures.process import BrokenProcessPool
-
-        model = carom.gallery(self.MODEL)
-        ask = dict(random={"theta1'": (-1, 1)}, count=60, until=20, chunk=5, progress=False)
-        generator = np.random.default_rng(1)
-        with tempfile.TemporaryDirectory() as folder:
-            whole = model.sweep(to=pathlib.Path(folder) / "whole", **ask)
-            target = pathlib.Path(folder) / "killed"
-            kills = 0
-            for attempt in range(60):
-                with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-                    pool.submit(os.getpid).result()
-                    if kills < KILLS:
-                        victim = int(generator.choice(list(pool._processes)))
-                        timer = threading.Timer(float(generator.uniform(0, 0.6)), kill, (victim,))
-                        timer.start()
-                    try:
-                        killed = model.sweep(to=target, on=pool, **ask)
-                        break
-                    except BrokenProcessPool:
-                        kills += 1
-            self.assertGreaterEqual(kills, 1)
-            for a, b in zip(whole.files, killed.files):
-                self.assertEqual(a.read_bytes(), b.read_bytes())
-
-    def test_without_a_folder_an_executor_gives_the_table_of_one_process(self):
-        from concurrent.futures import ThreadPoolExecutor
-
-        model = carom.gallery(self.MODEL)
-        alone = model.sweep({"theta1'": np.linspace(-1, 1, 20)}, until=1, progress=False)
-        with ThreadPoolExecutor(2) as pool:
-            table = model.sweep({"theta1'": np.linspace(-1, 1, 20)}, until=1, on=pool, chunk=3, progress=False)
-        self.assertEqual(table, alone)
-
-    def test_an_interrupt_ends_a_sweep(self):
-        model = carom.gallery(self.MODEL)
-        timer = threading.Timer(0.7, lambda: os.kill(os.getpid(), signal.SIGINT))
-        timer.start()
-        with self.assertRaises(carom.Interrupted):
-            model.sweep(random={"theta1'": (-1, 1)}, count=10**6, progress=False)
-
-    def test_a_trajectory_that_cannot_be_is_a_row_that_says_why(self):
-        table = carom.Model(**BALL).sweep(y=[1.0, -1.0, 2.0], progress=False)
-        self.assertEqual(table["stop"], ["reached", "invalid", "reached"])
-        self.assertTrue(table["error"][1])
-
-    @needs("joblib")
-    def test_joblib_gives_the_same_table(self):
-        import joblib
-
-        self._engine(joblib.Parallel(n_jobs=2))
-
-    @needs("distributed")
-    def test_dask_gives_the_same_table(self):
-        import distributed
-
-        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-            with distributed.Client(cluster) as client:
-                self._engine(client)
-
-    def _engine(self, engine):
-        model = carom.gallery(self.MODEL)
-        ask = dict(random={"theta1'": (-1, 1)}, count=20, until=1, chunk=4, progress=False)
-        with tempfile.TemporaryDirectory() as folder:
-            here = model.sweep(to=os.path.join(folder, "here"), **ask)
-            there = model.sweep(to=os.path.join(folder, "there"), on=engine, **ask)
-            for a, b in zip(here.files, there.files):
-                self.assertEqual(a.read_bytes(), b.read_bytes())
+            pathlib.Path(folder, "pendulum.toml").write_text(model)
+            os.chdir(folder)
+            try:
+                space = {}
+                exec("\n".join(code[:-1]), space)  # noqa: S102
+                self.assertIn("<iframe", eval(code[-1], space)._repr_html_())  # noqa: S307
+            finally:
+                os.chdir(here)
+        self.assertEqual((space["motion"].stop.time, len(space["table"])), (10, 4))
 
 
-KILLS = int(os.environ.get("CAROM_KILLS", "3"))
-
-
-def kill(pid):
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-
-
-def command(*words, **more):
-    return subprocess.run([sys.executable, "-m", "carom", *words], check=True, capture_output=True, text=True, **more)
-
-
-class Command(unittest.TestCase):
+class Command(Case):
     def test_the_command_comes_along(self):
         version = command("--version").stdout
         self.assertIn(carom.__version__, version)
