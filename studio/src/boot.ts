@@ -13,8 +13,11 @@ import { engine } from "./engine/client";
 
 export const session = new Session(engine());
 
-/** What the address asks for, and its motion, which is on its way already. */
-export const first = opening(session).then((found) => {
+/** The address that is being opened. */
+export const entered = location.hash;
+
+/** What it asks for, and its motion, which is on its way already. */
+export const first = opening(session, entered).then((found) => {
   session.prepare(found.document, found.state.values, found.state.until);
   return found;
 });

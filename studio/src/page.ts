@@ -10,7 +10,7 @@ import { opening, type Opening } from "./app/opening";
 import { Player } from "./app/player";
 import { still, theme, toggleTheme } from "./app/theme";
 import { LESSONS, Tour } from "./app/tour";
-import { first, session } from "./boot";
+import { entered, first, session } from "./boot";
 import type { Scene } from "./engine/protocol";
 import { button, h, menu, say } from "./layout/dom";
 import { FIRST, Panes } from "./layout/panes";
@@ -177,12 +177,23 @@ function state(): State {
   return out;
 }
 
-let written = "";
+/** The address as this page opened or wrote it last. Any other was entered by someone: it is opened, never written over. */
+let known = entered;
+/** Counts addresses that were entered: of two, the later one is opened. */
+let entries = 0;
 async function address(): Promise<boolean> {
   const { text, whole } = await pack(state());
-  written = text;
-  history.replaceState(null, "", `#s=${text}`);
+  if (location.hash === known) {
+    known = `#s=${text}`;
+    history.replaceState(null, "", known);
+  }
   return whole;
+}
+function enter(): void {
+  if (location.hash === known) return;
+  known = location.hash;
+  const entry = ++entries;
+  opening(session, known).then((found) => { if (entry === entries) restore(found); }, failed);
 }
 const write = debounced(() => void address(), 400);
 for (const cell of [session.document, session.values, session.until, panes.layout, plots.requests, plots.zoomed, player.playing, player.speed, stage.looks, beside.pinned, beside.ghost, beside.cloud, tour.at]) (cell as { listen(f: () => void): void }).listen(() => write.ask());
@@ -226,11 +237,10 @@ function restore({ document, state: from, said }: Opening): void {
 function failed(error: unknown): void {
   session.failure.value = error instanceof Error ? error.message : String(error);
 }
-addEventListener("hashchange", () => {
-  if (location.hash !== `#s=${written}`) opening(session).then(restore, failed);
-});
+addEventListener("hashchange", enter);
 session.failure.listen((why) => { if (why) say(why); });
-first.then(restore, failed);
+first.then((found) => { if (entries === 0) restore(found); }, failed);
+enter();
 offline();
 
 /** For those who look behind the page, and for its tests. */

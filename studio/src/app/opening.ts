@@ -33,8 +33,9 @@ function documentOf(model: ServedModel): Document | null {
   return version === null ? document : { ...document, disk: { text: document.text, version } };
 }
 
-export async function opening(session: Session): Promise<Opening> {
-  const packed = /^#s=([\w-]+)$/.exec(location.hash)?.[1] ?? null;
+/** What the part `hash` of an address asks for: the address itself may be written anew while this is found out. */
+export async function opening(session: Session, hash: string): Promise<Opening> {
+  const packed = /^#s=([\w-]+)$/.exec(hash)?.[1] ?? null;
   let said: string | null = null;
   const served = await servedDocument();
   if (packed) {
@@ -52,7 +53,7 @@ export async function opening(session: Session): Promise<Opening> {
     }
   }
   if (served) return { document: served, state: {}, packed: null, said };
-  const asked = /^#model=([\w-]+)$/.exec(location.hash)?.[1] ?? FIRST_MODEL;
+  const asked = /^#model=([\w-]+)$/.exec(hash)?.[1] ?? FIRST_MODEL;
   let text = FIRST;
   let name = FIRST_MODEL;
   if (asked !== FIRST_MODEL) {
