@@ -129,7 +129,7 @@ pub use eval::time::Time;
 pub use ir::system::{CompileError, LinearBlock, Singular, System};
 pub use ir::tape::Tape;
 pub use simd::{Arithmetic, Instructions, Level, Unavailable};
-pub use step::audit::{greater, relative, unbalanced, with_term};
+pub use step::audit::{greater, peak_on_the_way, relative, unbalanced, with_term};
 pub use step::extent::Extent;
 pub use step::remainder::Remainder;
 pub use step::rk4::Rk4;

@@ -4,16 +4,18 @@
 //! queue ──▶ start ──▶ ┌ lane: quiet steps ┐ ──▶ end ──▶ sink
 //!                     └──▲── anything else ┘
 //!                        │         ▼
-//!                     single run: impact, event, projection, contact …, one quiet step
+//!                     single run: impact, event, projection, contact …
 //! ```
 //!
 //! A lane takes only steps in which nothing happens; every other step is given, series and all, to the single run that
-//! belongs to the lane, which does with it what it would have done alone. When it has taken a quiet step again and its
-//! equations are those of the lanes, it goes back.
+//! belongs to the lane, which does with it what it would have done alone. When its equations are those of the lanes and what it
+//! knows of the next step is no more than a lane can be told, it goes back: nearly always at once, so that even the
+//! first step after an impact is a lane's.
 //!
 //! Promise: a trajectory's outcome is that of [`crate::simulate`] with the same options, bit by bit, whatever its
 //! neighbours, the width of the lanes and the order of the queue.
 
+use crate::events::KnownSign;
 use crate::motion::{EventRecord, Impact, Stop, StopReason};
 use crate::options::{Options, Sampling, SimulateError};
 use crate::program::{LegKey, Program};
@@ -273,6 +275,7 @@ impl<'p> BatchRuns<'_, 'p> {
             let options = Options::of(&self.program.mechanics.model);
             let mut run = Run::blank(self.program, Arc::new(options));
             run.recorder.keeps_impacts = self.keeps_impacts;
+            run.stepper.postpones = true;
             self.runs.push(run);
         }
         self.trajectories.resize(self.runs.len(), 0);
@@ -298,12 +301,9 @@ impl<'p> BatchRuns<'_, 'p> {
         true
     }
 
-    /// Goes on with the single run of a lane to its end, or, if `back`, until the lane can have it. True if it can.
+    /// Goes on with the single run of a lane to its end, or, if `back`, until the lane can have it again. True if it can.
     fn alone(&mut self, lane: usize, back: bool) -> bool {
         loop {
-            if back && self.suits_lane(lane) {
-                return true;
-            }
             let jobs = &mut self.jobs;
             self.taken += 1;
             match self.runs[lane].step_once(&mut |_| jobs.goes_on()) {
@@ -311,6 +311,9 @@ impl<'p> BatchRuns<'_, 'p> {
                     let impacts = &mut self.runs[lane].recorder.motion.impacts;
                     if impacts.len() >= PAGE && jobs.impacts(self.trajectories[lane], impacts) {
                         impacts.clear();
+                    }
+                    if back && self.suits_lane(lane) {
+                        return true;
                     }
                 }
                 Ok(true) => {
@@ -328,7 +331,12 @@ impl<'p> BatchRuns<'_, 'p> {
     /// Can a lane take the next step?
     fn suits_lane(&self, lane: usize) -> bool {
         let run = &self.runs[lane];
-        run.stepper.series == NextSeries::Missing && run.contact.held.is_none() && run.leg.key == self.key
+        let known = match run.stepper.series {
+            NextSeries::Missing => true,
+            NextSeries::Given => false,
+            NextSeries::Fresh | NextSeries::Postponed => run.knows_no_more_than_a_lane(),
+        };
+        known && run.contact.held.is_none() && run.leg.key == self.key
     }
 
     /// Hands over the outcome.
@@ -359,6 +367,9 @@ impl<'p> BatchRuns<'_, 'p> {
         let run = &mut self.runs[lane];
         if audit.steps > run.stepper.steps + u64::from(under_way) {
             run.rank.pass();
+            // What was known at the start of the first of these steps is used up.
+            run.contact.forget_zeros();
+            run.stepper.stalled = 0;
         }
         run.now.time = time;
         run.stepper.steps = audit.steps;
@@ -382,6 +393,9 @@ impl<'p> BatchRuns<'_, 'p> {
         let signs = run.events.surfaces.iter().chain(&run.events.sides).map(|side| side.sign);
         let sides = std::iter::repeat_n(1.0, run.contact.walls.len()).chain(signs);
         audit.sides.iter_mut().zip(sides).for_each(|(side, sign)| *side = sign);
+        audit.first = run.stepper.series.begins_leg();
+        let leaving = run.contact.walls.iter().map(|wall| wall.zeros > 0).chain(std::iter::repeat(false));
+        audit.leaving.iter_mut().zip(leaving).for_each(|(leaves, zero)| *leaves = zero);
         audit.peak = run.contact.squeeze.largest();
         audit.smooth = run.stepper.smooth_steps;
         audit.extent.clone_from(&run.stepper.extent);
@@ -417,6 +431,16 @@ impl<'p> BatchRuns<'_, 'p> {
     }
 }
 
+impl Run<'_> {
+    /// At the start of a leg: is nothing known of its first step but where it starts and which walls open?
+    fn knows_no_more_than_a_lane(&self) -> bool {
+        let settled = |side: &KnownSign| side.sign != 0.0 && side.zeros == 0;
+        !self.is_constrained()
+            && self.contact.walls.iter().all(|wall| wall.zeros <= 1)
+            && self.events.surfaces.iter().chain(&self.events.sides).all(settled)
+    }
+}
+
 impl Handler for BatchRuns<'_, '_> {
     fn next(&mut self, lane: usize, start: &mut LaneStart) -> bool {
         if self.costs.lanes_lose() {
@@ -424,6 +448,10 @@ impl Handler for BatchRuns<'_, '_> {
         }
         loop {
             let Some((index, options)) = self.next() else { return false };
+            if !self.jobs.goes_on() {
+                self.stopped = true;
+                return false;
+            }
             let run = self.lane(lane);
             if let Err(error) = run.restart(options) {
                 self.jobs.take(index, Err(error));
@@ -433,7 +461,7 @@ impl Handler for BatchRuns<'_, '_> {
             self.trajectories[lane] = index;
             match begun {
                 Err(halt) => self.conclude(lane, halt),
-                Ok(()) if self.alone(lane, true) => {
+                Ok(()) if self.suits_lane(lane) || self.alone(lane, true) => {
                     let run = &self.runs[lane];
                     (start.time, start.end) = (run.now.time, run.stepper.until);
                     start.state.copy_from_slice(&run.now.state);
@@ -460,7 +488,7 @@ impl Handler for BatchRuns<'_, '_> {
         }
         run.now.remainder.keep(&run.now.state, &step.audit.low);
         run.stepper.unit = run.leg.adopt(step);
-        run.stepper.series = NextSeries::Given;
+        run.stepper.series = if step.audit.first { NextSeries::Fresh } else { NextSeries::Given };
         if !self.alone(lane, true) {
             self.trajectories[lane] = GONE;
             return StepVerdict::Leave;
@@ -493,7 +521,7 @@ impl Handler for BatchRuns<'_, '_> {
         let run = &mut self.runs[lane];
         run.now.state.copy_from_slice(state);
         run.now.remainder.keep(state, &audit.low);
-        run.stepper.series = NextSeries::Missing;
+        run.stepper.series = if audit.first { NextSeries::Postponed } else { NextSeries::Missing };
         if why == Leave::NeedsPivoting {
             // The loop counts the step itself.
             run.stepper.steps -= 1;

@@ -9,6 +9,8 @@ use crate::law::{KktFactor, Touching};
 use crate::lcp::Complementarity;
 use crate::motion::{Contact, StopReason};
 use crate::run::{Halt, Run};
+use crate::stepper::NextSeries;
+use crate::zero::CLEAR;
 use carom_jet::dense::{Factored, dot};
 
 /// Coefficients of a series smaller than this part of its summands are rounding.
@@ -64,6 +66,9 @@ impl Run<'_> {
                 self.contact.walls[w].touching && self.contact.walls[w].resting && !released.contains(&w)
             })
             .collect();
+        if resting.is_empty() && self.begin_open_leg() {
+            return Ok(());
+        }
         let mut closed = if resting.is_empty() { Vec::new() } else { self.pushing_walls(&resting)? };
         let crossed_now: Vec<usize> = crossed.to_vec();
         for round in 0.. {
@@ -97,6 +102,30 @@ impl Run<'_> {
         self.settle_forces();
         self.settle_events();
         Ok(())
+    }
+
+    /// A leg of which all is known without its series, where those may be left to whoever takes its first step: nothing is held,
+    /// followed or switched, and what touches opens beyond doubt. False, and nothing decided, where it is another.
+    fn begin_open_leg(&mut self) -> bool {
+        let plain = self.stepper.postpones
+            && self.stepper.steps > 0
+            && self.stepping_by_series()
+            && self.tangent.is_none()
+            && !self.is_constrained()
+            && self.contact.held.is_none()
+            && self.events.surfaces.is_empty()
+            && self.events.sides.is_empty();
+        let opens = |w: usize| self.frame.gap_rate(w) > CLEAR * self.frame.gap_rate_size(w);
+        let open = (0..self.contact.walls.len()).all(|w| !self.contact.walls[w].touching || opens(w));
+        if !(plain && open) {
+            return false;
+        }
+        for wall in &mut self.contact.walls {
+            wall.zeros = usize::from(wall.touching);
+        }
+        self.keep_contact_records(&[]);
+        self.stepper.series = NextSeries::Postponed;
+        true
     }
 
     /// Which resting walls push, by the complementarity problem.

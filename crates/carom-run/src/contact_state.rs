@@ -3,7 +3,7 @@
 use crate::leg::ActiveLeg;
 use crate::squeeze::Squeeze;
 use crate::zeno::History;
-use carom_jet::{Time, horner};
+use carom_jet::{Time, peak_on_the_way};
 
 /// What is known about a wall between two events.
 #[derive(Clone, Debug, Default)]
@@ -88,11 +88,10 @@ impl ContactState {
                 continue;
             }
             let c = leg.polynomial(w);
-            let mut gap = c[0];
+            self.squeeze.see(c[0]);
             if on_the_way {
-                gap = (1..4).map(|k| horner(c, h * f64::from(k) / 4.0)).fold(gap, f64::max);
+                self.squeeze.set_largest(peak_on_the_way(self.squeeze.largest(), c, h));
             }
-            self.squeeze.see(gap);
         }
     }
 }

@@ -212,7 +212,9 @@ impl Run<'_> {
         if self.contact.unresolved_impacts > MOST_UNRESOLVED {
             self.end_unresolved_impacts()?;
         }
-        self.stepper.series = NextSeries::Fresh;
+        if self.stepper.series != NextSeries::Postponed {
+            self.stepper.series = NextSeries::Fresh;
+        }
         Ok(())
     }
 

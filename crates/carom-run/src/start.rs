@@ -56,9 +56,9 @@ impl<'p> Run<'p> {
         let same_steps =
             Taylor::new(options.tolerance) == self.stepper.taylor && options.method == self.options.method;
         if self.contact.held.is_some() || !same_steps {
-            let keeps_impacts = self.recorder.keeps_impacts;
+            let (keeps_impacts, postpones) = (self.recorder.keeps_impacts, self.stepper.postpones);
             *self = Run::blank(self.base, options);
-            self.recorder.keeps_impacts = keeps_impacts;
+            (self.recorder.keeps_impacts, self.stepper.postpones) = (keeps_impacts, postpones);
             return self.begin();
         }
         self.options = options;

@@ -37,6 +37,10 @@ impl Run<'_> {
     }
 
     fn expand_series(&mut self, left: f64) -> Result<f64, Halt> {
+        if self.stepper.series == NextSeries::Postponed {
+            self.jet_again()?;
+            self.stepper.series = NextSeries::Fresh;
+        }
         // Residuals are values: where the state may have to be projected, series come after that.
         let missing = self.stepper.series == NextSeries::Missing;
         let values_only = missing

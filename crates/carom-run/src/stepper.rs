@@ -32,6 +32,15 @@ pub(crate) enum NextSeries {
     Given,
     /// Its series, made at the start of the leg that begins with it.
     Fresh,
+    /// Where it starts, and that a leg begins with it ([`Stepper::postpones`]).
+    Postponed,
+}
+
+impl NextSeries {
+    /// Does a leg begin with the next step? What is known of its start has been audited then.
+    pub fn begins_leg(self) -> bool {
+        matches!(self, NextSeries::Fresh | NextSeries::Postponed)
+    }
 }
 
 /// How the motion steps.
@@ -45,6 +54,8 @@ pub(crate) struct Stepper {
     pub until: Time,
     /// What is known of the next step.
     pub series: NextSeries,
+    /// Legs may begin without series: a lane makes those of their first step.
+    pub postpones: bool,
     /// The step h, h², …
     pub powers: Vec<f64>,
     /// Length of the last step: the series still hold around its start.
@@ -66,6 +77,7 @@ impl Stepper {
             unit: 1.0,
             until: Time::default(),
             series: NextSeries::Missing,
+            postpones: false,
             powers: vec![0.0; taylor.order.max(8)],
             last_step: 0.0,
             smooth_steps: 0,

@@ -43,7 +43,7 @@ pub(crate) const POLE: f64 = 1.220_703_125e-4;
 /// No step of the series method ends so far from its rows, as a part of their scale: it keeps them to the tolerance.
 pub(crate) const LEFT: f64 = 1e-6;
 /// So far above rounding that no cancellation inside a formula hides it: then no sweep is needed to say that it is not zero.
-const CLEAR: f64 = 1e-3;
+pub(crate) const CLEAR: f64 = 1e-3;
 
 /// Is a computed value zero, given its scale? Zero itself is, whatever the scale.
 pub(crate) fn vanishes(value: f64, scale: f64) -> bool {

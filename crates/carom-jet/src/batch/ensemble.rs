@@ -3,7 +3,8 @@
 //! Every lane has its own time, step and parameters; an event in one lane never waits for another, and a lane whose
 //! trajectory ends takes the next from the queue. The caller is asked ([`Handler::attend`]) only for steps in which a
 //! watched function may vanish: the bound s w₀ + Σ min(0, s w_k h^k) > 0, s = ±1 the side it is on, settles nearly all
-//! others for all lanes together. What a caller follows through every step ([`Monitors`]) is followed by the lanes and kept
+//! others for all lanes together; for one that leaves zero (a gap after an impact) s w₁ h + Σ_{k≥2} min(0, s w_k h^k) > 0 does.
+//! What a caller follows through every step ([`Monitors`]) is followed by the lanes and kept
 //! in the trajectory's [`BatchAudit`].
 //!
 //! Promise: a trajectory's bits are those of [`super::Flow`] with [`super::Taylor`], whatever the width and the
@@ -98,6 +99,10 @@ pub struct BatchAudit {
     pub unit: f64,
     /// What the doubles of the state leave out, one per state variable: the state is carried as a pair.
     pub low: Vec<f64>,
+    /// The next step is the first after a jump: where it begins is not audited, and its peaks are looked for on the way, too.
+    pub first: bool,
+    /// Per watched function: is it zero where that step begins, and known to leave to its side?
+    pub leaving: Vec<bool>,
 }
 
 impl Default for BatchAudit {
@@ -116,6 +121,8 @@ impl Default for BatchAudit {
             unit: 1.0,
             firmest: 0.0,
             low: Vec::new(),
+            first: false,
+            leaving: Vec::new(),
         }
     }
 }

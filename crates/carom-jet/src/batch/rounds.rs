@@ -7,7 +7,7 @@
 // Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
 #![allow(clippy::needless_range_loop)]
 
-use crate::batch::ensemble::{BatchAudit, Handler, LaneStart, LaneStep, Leave, Monitors, StepVerdict};
+use crate::batch::ensemble::{BatchAudit, Handler, LaneSeries, LaneStart, LaneStep, Leave, Monitors, StepVerdict};
 use crate::batch::lane_series::{AllLanes, OneLane};
 use crate::batch::lanes::Lanes;
 use crate::batch::times::Times;
@@ -15,7 +15,7 @@ use crate::eval::element::{Count, Doubles, Element, Vector, Wide};
 use crate::eval::polynomial::{end_of, four_sums, powers_of};
 use crate::ir::tape::{RowIndex, Tape, TapeValue};
 use crate::simd::{Kernel, Level, dispatch};
-use crate::step::audit::{greater, relative, unbalanced, with_term};
+use crate::step::audit::{greater, peak_on_the_way, relative, unbalanced, with_term};
 use crate::step::extent::{NOTHING, further, with};
 use crate::step::step_guard::range;
 use crate::step::step_size::{self, SHORTEST, StepSize, is_unsettled};
@@ -60,8 +60,11 @@ where
     /// Lanes whose step is far shorter than the motion's own time scale, and how many there were in a row.
     stiff: [u64; W],
     smooth: [u32; W],
-    /// Per watched function.
+    /// Lanes whose step is the first after a jump.
+    first: [bool; W],
+    /// Per watched function: its side, and 1 where it leaves zero in this step.
     sides: Vec<Wide<W>>,
+    leaving: Vec<Wide<W>>,
     peak: Wide<W>,
     expected: Wide<W>,
     worst: Wide<W>,
@@ -98,12 +101,14 @@ where
             reach: vec![Wide::ZERO; tape.recurrence.guarded.len()],
             seen: (Vec::new(), Vec::new()),
             sides: vec![Wide::ZERO; tape.watched.len()],
+            leaving: vec![Wide::ZERO; tape.watched.len()],
             low: vec![Wide::ZERO; n],
             next: vec![Wide::ZERO; n],
             next_low: vec![Wide::ZERO; n],
             greatest: vec![Wide::ZERO; monitors.greatest.len()],
             audit: BatchAudit {
                 sides: vec![0.0; tape.watched.len()],
+                leaving: vec![false; tape.watched.len()],
                 greatest: vec![0.0; monitors.greatest.len()],
                 low: vec![0.0; n],
                 ..BatchAudit::default()
@@ -123,6 +128,7 @@ where
             needs_attention: [0; W],
             stiff: [0; W],
             smooth: [0; W],
+            first: [false; W],
             peak: Wide::ZERO,
             expected: Wide::ZERO,
             worst: Wide::ZERO,
@@ -276,7 +282,7 @@ where
         for (at, value) in self.lanes.tape.watched.iter().enumerate() {
             let TapeValue::Row(row) = value else { continue };
             let row = self.lanes.row(*row);
-            let side = self.sides[at];
+            let (side, leaving) = (self.sides[at], self.leaving[at]);
             // Σ min(0, s x) = (s Σ x − Σ |x|)/2, sums that become vector code.
             let sum = four_sums(&row[1..], &self.powers, Wide::times);
             let size = four_sums(&row[1..], &self.powers, |c, p| c.times(p).abs());
@@ -285,7 +291,9 @@ where
                 noise = noise.zip(self.lanes.monitored[own], |n, own| n + SIZE_ROUNDING * own);
             }
             for i in 0..W {
-                let w = side.0[i] * row[0].0[i];
+                // Leaving zero, w₁ h is what the others must not use up.
+                let begins = if leaving.0[i] == 0.0 { row[0].0[i] } else { row[1].0[i] * h.0[i] };
+                let w = side.0[i] * begins;
                 let low = 0.5 * (side.0[i] * sum.0[i] - size.0[i]);
                 let margin = ORDER_ROUNDING * (w.abs() + size.0[i]) + NOISIER * noise.0[i];
                 // Not quiet either: what is not a number, and functions whose side is not known.
@@ -344,7 +352,9 @@ where
                 self.active = [false; W];
                 break;
             }
+            let audited = (self.worst, self.scale);
             dispatch(self.level, Round(self));
+            self.amend_first_steps(audited);
             let in_use = self.active.iter().filter(|active| **active).count();
             let early = in_use < W && handler.leaves_early(in_use);
             for lane in 0..W {
@@ -369,6 +379,7 @@ where
                     continue;
                 }
                 self.smooth[lane] = smooth;
+                self.has_stepped(lane);
                 if self.size.0[lane] == self.left.0[lane] {
                     self.finish(lane, handler);
                 }
@@ -380,6 +391,29 @@ where
             self.step = self.next_step;
         }
         steps
+    }
+
+    /// First steps after a jump: the balance at their start is not audited, and peaks are looked for on the way.
+    fn amend_first_steps(&mut self, (worst, scale): (Wide<W>, Wide<W>)) {
+        if !self.first.contains(&true) {
+            return;
+        }
+        let mut series = vec![0.0; self.lanes.order + 1];
+        for lane in (0..W).filter(|&lane| self.first[lane]) {
+            (self.worst.0[lane], self.scale.0[lane]) = (worst.0[lane], scale.0[lane]);
+            let peak = &mut self.next_peak.0[lane];
+            for i in 0..self.monitors.peaks {
+                self.lanes.watched(i, lane, &mut series);
+                *peak = peak_on_the_way(*peak, &series, self.size.0[lane]);
+            }
+        }
+    }
+
+    /// What was known of a lane's first step after a jump is used up.
+    fn has_stepped(&mut self, lane: usize) {
+        if std::mem::take(&mut self.first[lane]) {
+            self.leaving.iter_mut().for_each(|wide| wide.0[lane] = 0.0);
+        }
     }
 
     /// A lane whose step is not simply taken.
@@ -413,6 +447,7 @@ where
         match verdict {
             StepVerdict::Pass => {
                 self.write_sides(lane);
+                self.has_stepped(lane);
                 self.smooth[lane] = self.smooth_with(lane);
                 if size == self.left.0[lane] {
                     self.finish(lane, handler);
@@ -458,11 +493,14 @@ where
         start.state.resize(tape.dimension, 0.0);
         start.parameters.resize(tape.parameters, 0.0);
         let mut sides = std::mem::take(&mut start.audit.sides);
+        let mut leaving = std::mem::take(&mut start.audit.leaving);
         let mut greatest = std::mem::take(&mut start.audit.greatest);
         greatest.clear();
         greatest.resize(self.monitors.greatest.len(), 0.0);
         sides.clear();
         sides.resize(tape.watched.len(), 0.0);
+        leaving.clear();
+        leaving.resize(tape.watched.len(), false);
         let mut extent = std::mem::take(&mut start.audit.extent);
         extent.ranges.resize(self.ranges.len(), NOTHING);
         extent.clear();
@@ -470,7 +508,7 @@ where
         low.clear();
         low.resize(tape.dimension, 0.0);
         start.audit =
-            BatchAudit { most_steps: u64::MAX, sides, greatest, extent, low, ..BatchAudit::default() };
+            BatchAudit { most_steps: u64::MAX, sides, leaving, greatest, extent, low, ..BatchAudit::default() };
         self.active[lane] = handler.next(lane, start);
         if !self.active[lane] {
             self.next_time.set(lane, self.end.get(lane));
@@ -495,6 +533,8 @@ where
         audit.steps = self.steps[lane];
         audit.most_steps = self.most_steps[lane];
         audit.sides.iter_mut().zip(&self.sides).for_each(|(x, wide)| *x = wide.0[lane]);
+        audit.first = self.first[lane];
+        audit.leaving.iter_mut().zip(&self.leaving).for_each(|(x, wide)| *x = wide.0[lane] != 0.0);
         audit.peak = self.peak.0[lane];
         audit.expected = self.expected.0[lane];
         audit.worst = self.worst.0[lane];
@@ -518,6 +558,10 @@ where
     fn write_audit(&mut self, lane: usize) {
         self.write_sides(lane);
         let audit = &self.audit;
+        self.first[lane] = audit.first;
+        for (wide, leaves) in self.leaving.iter_mut().zip(&audit.leaving) {
+            wide.0[lane] = f64::from(u8::from(audit.first & leaves));
+        }
         self.steps[lane] = audit.steps;
         self.most_steps[lane] = audit.most_steps;
         self.next_peak.0[lane] = audit.peak;

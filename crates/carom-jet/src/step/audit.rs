@@ -6,6 +6,7 @@
 //! peak        the greatest watched value so far
 //! ```
 
+use crate::eval::polynomial::horner;
 use crate::step::taylor::larger;
 
 /// The largest error of a balance so far, with that of a value that should be `expected` + `work`. What is not a number stays.
@@ -30,4 +31,9 @@ pub fn with_term(sum: f64, term: f64) -> f64 {
 #[inline(always)]
 pub fn greater(most: f64, x: f64) -> f64 {
     if x > most { x } else { most }
+}
+
+/// The greatest value so far, with those of a polynomial within (0, h).
+pub fn peak_on_the_way(most: f64, c: &[f64], h: f64) -> f64 {
+    (1..4).map(|k| horner(c, h * f64::from(k) / 4.0)).fold(most, greater)
 }
