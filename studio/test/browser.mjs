@@ -86,6 +86,16 @@ export const drop = (page, files) => page.evaluate((all) => {
 /** Waits for a sentence. */
 export const said = (page, words) => page.waitForFunction((w) => document.querySelector(".toast.shown")?.textContent.includes(w), words);
 
+/** The list of completions stands still for as long as a person takes to see it: before that the editor takes Enter as a new line. */
+export const offered = async (page) => {
+  await page.waitForFunction(() => new Promise((done) => {
+    const words = () => document.querySelector(".cm-tooltip-autocomplete ul")?.textContent;
+    const before = words();
+    setTimeout(() => done(before !== undefined && words() === before), 250);
+  }));
+  return page.locator(".cm-tooltip-autocomplete li").allTextContents();
+};
+
 /** Nothing went wrong in the page. */
 export function quiet(page) {
   assert.deepEqual(page.wrong, []);

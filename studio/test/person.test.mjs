@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { link, median, open, percentile, quiet, serial, shown, start, within } from "./browser.mjs";
+import { link, median, offered, open, percentile, quiet, serial, shown, start, within } from "./browser.mjs";
 
 let studio;
 before(async () => { studio = await start(); });
@@ -75,7 +75,6 @@ test("values that cannot be simulated say why and are forgiven; warnings of a mo
 test("tables, keys and the model's names are completed, and a name says what it is", async () => {
   const page = await open(studio);
   const at = (words, more) => page.evaluate(([w, n]) => { const { editor } = globalThis.carom; editor.reveal(editor.view.state.doc.toString().indexOf(w) + n); }, [words, more]);
-  const offered = () => page.locator(".cm-tooltip-autocomplete li").allTextContents();
   await at("[start]", 0);
   await page.keyboard.type("[eve");
   await page.locator(".cm-tooltip-autocomplete li", { hasText: "event" }).first().waitFor();
@@ -84,7 +83,8 @@ test("tables, keys and the model's names are completed, and a name says what it 
   await at("m1*g*y1", 0);
   await page.keyboard.type("x_");
   await page.locator(".cm-tooltip-autocomplete li", { hasText: "x_wall" }).waitFor();
-  assert.ok((await offered()).every((t) => t.startsWith("x_")), JSON.stringify(await offered()));
+  const names = await offered(page);
+  assert.ok(names.every((t) => t.startsWith("x_")), JSON.stringify(names));
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => globalThis.carom.session.document.value.text.includes("x_wallm1*g*y1"));
   await page.keyboard.press("Control+z");
