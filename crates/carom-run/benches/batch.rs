@@ -1,11 +1,14 @@
 //! Whole simulations side by side: trajectories per CPU second of the double pendulum against its wall, in a batch and one by
 //! one, at every level of this processor.
+//!
+//!     cargo bench -p carom-run                            both, all levels, two tolerances
+//!     cargo bench -p carom-run -- profile avx2 1e-9       the batch alone, for a profiler
 
 use carom_mech::{Draft, derive};
 use carom_run::{
     Batch, Instructions, JobSource, Level, Options, Outcome, Program, Sampling, SimulateError, Simulator,
 };
-use std::time::Instant;
+use cpu_time::ThreadTime;
 
 const MODEL: &str = include_str!("../../../models/double_pendulum_wall.toml");
 
@@ -44,11 +47,9 @@ impl JobSource for Starts {
     }
 }
 
-/// CPU time of this thread so far; the clock where the system does not tell.
-fn cpu_seconds(origin: &Instant) -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = text.split_whitespace().next().and_then(|x| x.parse::<f64>().ok());
-    nanoseconds.map_or_else(|| origin.elapsed().as_secs_f64(), |x| x * 1e-9)
+/// CPU time of this thread so far.
+fn cpu_seconds() -> f64 {
+    ThreadTime::now().as_duration().as_secs_f64()
 }
 
 fn main() {
@@ -56,6 +57,14 @@ fn main() {
     let (model, _) = draft.check().expect("a valid model");
     let mechanics = derive(model).expect("equations");
     let mut program = Program::compile(&mechanics).expect("a program");
+    let words: Vec<String> = std::env::args().collect();
+    if let Some(at) = words.iter().position(|word| word == "profile") {
+        let named = |word: &String| Instructions::NAMED.into_iter().find(|(name, _)| name == word);
+        let instructions = words.get(at + 1).and_then(named).map(|(_, instructions)| instructions);
+        program.set_level(Level::choose(instructions, None).expect("a level of this processor"));
+        let tolerance = words.get(at + 2).and_then(|word| word.parse().ok()).unwrap_or(1e-15);
+        return profile(&program, &Options { tolerance, ..Options::of(&mechanics.model) });
+    }
     for instructions in [Instructions::Avx512, Instructions::Avx2, Instructions::Interpreter] {
         match Level::choose(Some(instructions), None) {
             Ok(level) => program.set_level(level),
@@ -71,17 +80,30 @@ fn main() {
     }
 }
 
+/// The batch again and again; the shortest counts.
+fn profile(program: &Program, options: &Options) {
+    let mut batch = Batch::new(program, false);
+    let mut shortest = f64::INFINITY;
+    for _ in 0..20 {
+        let mut queue =
+            Starts { options: options.clone(), left: 2000, seed: 7, impacts: 0, steps: 0, worst: 0.0 };
+        let begin = cpu_seconds();
+        batch.run(&mut queue);
+        shortest = shortest.min((cpu_seconds() - begin) / 2000.0);
+    }
+    println!("{:.2} µs per trajectory", 1e6 * shortest);
+}
+
 /// Short runs of both, in turn: the shortest of each counts.
 fn compare(program: &Program, options: &Options, instructions: Instructions) {
-    let origin = Instant::now();
     let starts = |left| Starts { options: options.clone(), left, seed: 7, impacts: 0, steps: 0, worst: 0.0 };
     let (mut batch, mut simulator) = (Batch::new(program, false), Simulator::new(program));
     let (mut lanes, mut alone, mut last) = (f64::INFINITY, f64::INFINITY, String::new());
     for _ in 0..16 {
         let mut queue = starts(250);
-        let begin = cpu_seconds(&origin);
+        let begin = cpu_seconds();
         let quiet = batch.run(&mut queue);
-        lanes = lanes.min((cpu_seconds(&origin) - begin) / 250.0);
+        lanes = lanes.min((cpu_seconds() - begin) / 250.0);
         let loud = queue.steps - quiet;
         last = format!(
             "{} steps, {loud} not by lanes alone, {} impacts, drift {:.1e}",
@@ -91,9 +113,9 @@ fn compare(program: &Program, options: &Options, instructions: Instructions) {
         let mut seconds = 0.0;
         while let Some((_, mut options)) = queue.next() {
             options.sampling = Sampling::Even(0);
-            let begin = cpu_seconds(&origin);
+            let begin = cpu_seconds();
             simulator.simulate(&options).expect("every start is valid");
-            seconds += cpu_seconds(&origin) - begin;
+            seconds += cpu_seconds() - begin;
         }
         alone = alone.min(seconds / 50.0);
     }

@@ -20,8 +20,8 @@ use crate::motion::{EventRecord, Impact, Stop, StopReason};
 use crate::options::{Options, Sampling, SimulateError};
 use crate::program::{LegKey, Program};
 use crate::run::{Halt, Run};
-use crate::stepper::NextSeries;
-use carom_jet::{BatchAudit, Ensemble, Handler, LaneStart, LaneStep, Leave, StepVerdict, Time};
+use crate::stepper::{GivenStep, NextSeries};
+use carom_jet::{BatchAudit, Ensemble, Handler, LaneStart, LaneStep, Leave, StepVerdict, Time, within_unit};
 use carom_mech::model::Method;
 use std::sync::Arc;
 
@@ -489,6 +489,13 @@ impl Handler for BatchRuns<'_, '_> {
         run.now.remainder.keep(&run.now.state, &step.audit.low);
         run.stepper.unit = run.leg.adopt(step);
         run.stepper.series = if step.audit.first { NextSeries::Fresh } else { NextSeries::Given };
+        // Residuals are looked at, and another unit is chosen, by the run itself.
+        let decided = !run.is_constrained() && (within_unit(step.natural) || step.natural == f64::INFINITY);
+        run.stepper.given = decided.then_some(GivenStep {
+            natural: step.natural,
+            length: step.size,
+            smooth: step.smooth,
+        });
         if !self.alone(lane, true) {
             self.trajectories[lane] = GONE;
             return StepVerdict::Leave;

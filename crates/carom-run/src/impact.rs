@@ -30,23 +30,24 @@ impl Run<'_> {
             return Err(self.not_finite());
         }
         let walls = self.touched(hit);
-        let rates = self.rates_before(&walls).now;
+        let before = self.rates_before(&walls);
+        let rates = &before.now;
         if rates.iter().all(|u| *u >= 0.0) {
-            for (&w, u) in walls.iter().zip(&rates) {
+            for (&w, u) in walls.iter().zip(rates) {
                 self.contact.walls[w].touching = true;
                 self.contact.walls[w].resting = *u == 0.0;
             }
             return Ok(false);
         }
         if self.is_degenerate()
-            && let Some(wall) = self.frame.massless_wall(&walls, &rates)
+            && let Some(wall) = self.frame.massless_wall(&walls, rates)
         {
             self.hold_by_force(wall)?;
             return Ok(false);
         }
         let speed = -rates.iter().copied().fold(0.0, f64::min);
         self.allow_impact()?;
-        self.apply_law(&walls)?;
+        self.apply_law(&walls, before)?;
         // Only walls that take energy have series to recognise.
         if self.contact.restitution.iter().any(|e| *e < 1.0) {
             self.contact.history.push(self.now.time, &self.contact.last_hit);
@@ -95,8 +96,7 @@ impl Run<'_> {
     }
 
     /// The law the model and the options ask for, at the present frame.
-    pub fn apply_law(&mut self, walls: &[usize]) -> Result<(), Halt> {
-        let before = self.rates_before(walls);
+    fn apply_law(&mut self, walls: &[usize], before: GapRates) -> Result<(), Halt> {
         let sequential = self.options.impact_order == ImpactOrder::Sequential;
         if !self.program.mechanics.quadratic {
             return self.apply_impact_generally(walls);

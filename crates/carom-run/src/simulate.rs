@@ -25,6 +25,9 @@ const MOST_UNRESOLVED: u32 = 2_000;
 /// A gap whose gradient falls below this part of itself within a step, just where the gap is zero, has ∇gap = 0 there: a
 /// double root is located to √ε ≈ 1e-8, where the gradient of x² has fallen to that part.
 const FLAT: f64 = 1e-6;
+/// A gap whose rate at its zero is more than this part of the mean rate of its fall has no double root there, where it would be
+/// √ε of that.
+const STEEP: f64 = 1e-2;
 /// How often progress is told, in steps.
 const TELL_EVERY: u64 = 256;
 
@@ -253,10 +256,17 @@ impl Run<'_> {
     /// Moves to where something happens. A wall that becomes flat on the way cannot be held.
     fn reach(&mut self, what: StepEvent, step: f64) -> Result<(), Halt> {
         let StepEvent::Wall(w) = what else { return self.advance(step) };
-        self.evaluate_frame();
-        let steepness = self.frame.steepness(w);
+        let (gap, from) = (self.leg.polynomial(w)[0], self.now.time);
         self.advance(step)?;
-        if self.frame.steepness(w) < FLAT * steepness { Err(self.flat(w)) } else { Ok(()) }
+        // A gap that arrives about as fast as it has fallen is as steep as it was.
+        if -self.frame.gap_rate(w) * step * self.stepper.unit > STEEP * gap && gap > 0.0 {
+            return Ok(());
+        }
+        let steepness = self.frame.steepness(w);
+        self.frame.at(from, &self.now.next_state);
+        let before = self.frame.steepness(w);
+        self.evaluate_frame();
+        if steepness < FLAT * before { Err(self.flat(w)) } else { Ok(()) }
     }
 
     /// A touch where ∇gap = 0 (gap x²) is no graze: the motion passes a wall that no impulse can hold.
@@ -310,6 +320,8 @@ impl Run<'_> {
         self.finish_first_jump(before, struck, &touched);
         self.begin_journal();
         // From here on scales are those of the motion.
+        let allowed = self.stepper.taylor.step_size(self.leg.flow(), &self.stepper.extent);
+        self.stepper.extent.know_first_step(self.leg.flow(), allowed);
         self.note_reach_of_series(self.natural_step());
         self.note_scales();
         self.check_rank_at_start()?;

@@ -6,7 +6,7 @@
 use crate::events::KnownSign;
 use crate::figures::figures;
 use crate::run::{Halt, Run};
-use crate::stepper::NextSeries;
+use crate::stepper::{NextSeries, SMOOTH};
 use carom_jet::{SHORTEST, SHORTEST_UNIT, StepSize, Time, powers, shorter_unit, unit_for, within_unit};
 use carom_mech::model::Method;
 
@@ -37,6 +37,12 @@ impl Run<'_> {
     }
 
     fn expand_series(&mut self, left: f64) -> Result<f64, Halt> {
+        if let Some(step) = self.stepper.given.take() {
+            self.leg.carry_remainder(&self.now);
+            self.warn_if_stiff(step.smooth, step.natural);
+            self.stepper.extent.see(self.leg.flow(), step.natural);
+            return Ok(step.length);
+        }
         if self.stepper.series == NextSeries::Postponed {
             self.jet_again()?;
             self.stepper.series = NextSeries::Fresh;
@@ -74,7 +80,7 @@ impl Run<'_> {
         if h * self.stepper.unit < SHORTEST * self.now.time.value().abs() {
             return Err(self.singular_step(h * self.stepper.unit));
         }
-        self.warn_if_stiff(&step);
+        self.warn_if_stiff(step.is_smooth(SMOOTH), h);
         self.stepper.extent.see(self.leg.flow(), h);
         let mut most = self.stepper.in_units(left);
         if let Some(knot) = self.leg.next_knot {
@@ -110,9 +116,9 @@ impl Run<'_> {
     }
 
     /// Says that something long decayed dictates the steps.
-    fn warn_if_stiff(&mut self, step: &StepSize) {
-        if self.stepper.becomes_stiff(step) {
-            let (time, h) = (figures(self.now.time.value(), 6), figures(step.length * self.stepper.unit, 2));
+    fn warn_if_stiff(&mut self, smooth: bool, h: f64) {
+        if self.stepper.becomes_stiff(smooth) {
+            let (time, h) = (figures(self.now.time.value(), 6), figures(h * self.stepper.unit, 2));
             self.warn(format!(
                 "the model is stiff near t = {time}: steps of {h} are far shorter than the motion's own time scale"
             ));

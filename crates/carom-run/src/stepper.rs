@@ -3,7 +3,7 @@
 use crate::leg::ActiveLeg;
 use crate::options::Options;
 use crate::program::Program;
-use carom_jet::{Extent, Remainder, Singular, StepSize, Taylor, Time, shorter_unit, unit_for};
+use carom_jet::{Extent, Remainder, Singular, Taylor, Time, shorter_unit, unit_for};
 
 /// Steps shorter than this part of the motion's own time scale …
 pub(crate) const SMOOTH: f64 = 1e-3;
@@ -43,6 +43,15 @@ impl NextSeries {
     }
 }
 
+/// A step as a lane would take it, in units of its series: how long they allow it to be, and how long it is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct GivenStep {
+    pub natural: f64,
+    pub length: f64,
+    /// Far shorter than the motion's own time scale?
+    pub smooth: bool,
+}
+
 /// How the motion steps.
 pub(crate) struct Stepper {
     pub taylor: Taylor,
@@ -56,6 +65,8 @@ pub(crate) struct Stepper {
     pub series: NextSeries,
     /// Legs may begin without series: a lane makes those of their first step.
     pub postpones: bool,
+    /// What a lane has worked out about the step whose series it has given.
+    pub given: Option<GivenStep>,
     /// The step h, h², …
     pub powers: Vec<f64>,
     /// Length of the last step: the series still hold around its start.
@@ -78,6 +89,7 @@ impl Stepper {
             until: Time::default(),
             series: NextSeries::Missing,
             postpones: false,
+            given: None,
             powers: vec![0.0; taylor.order.max(8)],
             last_step: 0.0,
             smooth_steps: 0,
@@ -91,7 +103,7 @@ impl Stepper {
     pub fn clear(&mut self) {
         self.extent.clear();
         (self.steps, self.stalled, self.smooth_steps) = (0, 0, 0);
-        (self.last_step, self.series) = (0.0, NextSeries::Missing);
+        (self.last_step, self.series, self.given) = (0.0, NextSeries::Missing, None);
     }
 
     /// From here to there; the unit of the first series is what lies between.
@@ -120,8 +132,8 @@ impl Stepper {
     }
 
     /// Counts steps far below |ẋ|/|ẍ|; true when there were so many in a row that something long decayed dictates them.
-    pub fn becomes_stiff(&mut self, step: &StepSize) -> bool {
-        self.smooth_steps = if step.is_smooth(SMOOTH) { self.smooth_steps.saturating_add(1) } else { 0 };
+    pub fn becomes_stiff(&mut self, smooth: bool) -> bool {
+        self.smooth_steps = if smooth { self.smooth_steps.saturating_add(1) } else { 0 };
         self.smooth_steps == STIFF_STEPS
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! The constants are pure numbers: how many roundings a computation of its kind may collect.
 
+use crate::law::KktFactor;
 use crate::run::Run;
 use carom_expr::Scaled;
 use carom_jet::dense::dot;
@@ -198,7 +199,8 @@ impl Run<'_> {
         self.evaluate_frame();
         let left = self.stepper.until.minus(self.now.time);
         let n = self.size();
-        let (velocity, acceleration, second) = self.rates_at_start();
+        let kkt = self.frame.kkt();
+        let (velocity, acceleration, second) = self.rates_at_start(&kkt);
         let reach = self.frame.reach_mut();
         for j in 0..n {
             reach[j] = left * (velocity[j].abs() + left * acceleration[j].abs());
@@ -207,12 +209,12 @@ impl Run<'_> {
         if let Some(time) = reach.last_mut() {
             *time = left;
         }
-        self.note_energy_reach();
+        self.note_energy_reach(&kkt);
         let doubtful = (0..self.contact.walls.len()).any(|w| self.touches(w)) || self.frame.is_off_rows();
         let series = doubtful && self.choose_rows().is_ok() && self.jet().is_ok();
         if series {
             self.note_reach_of_series(self.natural_step());
-            self.note_energy_reach();
+            self.note_energy_reach(&self.frame.kkt());
         } else {
             self.frame.reach_mut().fill(0.0);
             self.contact.energy_reach.clear();
@@ -225,7 +227,7 @@ impl Run<'_> {
     /// ```text
     /// |φ̇|² ≤ (uᵀ W u)(n·S n),  u = |v| + |a| h        in momenta: (uᵀ H_pp u)(n·S n),  u = |p| + |ṗ| h
     /// ```
-    fn note_energy_reach(&mut self) {
+    fn note_energy_reach(&mut self, kkt: &KktFactor) {
         self.contact.energy_reach.clear();
         if self.is_degenerate() || self.contact.walls.is_empty() {
             return;
@@ -236,7 +238,6 @@ impl Run<'_> {
         let mass = self.frame.mass();
         let energy: f64 = (0..n).map(|i| (0..n).map(|j| u[i] * mass[(i, j)].abs() * u[j]).sum::<f64>()).sum();
         let h = self.frame.last_reach();
-        let kkt = self.frame.kkt();
         for wall in 0..self.contact.walls.len() {
             let normal = self.frame.normal(wall);
             let rate = (energy * dot(normal, &kkt.inverse_mass_times(normal).0).max(0.0)).sqrt();
@@ -245,9 +246,10 @@ impl Run<'_> {
     }
 
     /// q̇, q̈ and the rate of the state's second half, as they would be without contact.
-    fn rates_at_start(&mut self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn rates_at_start(&mut self, kkt: &KktFactor) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let n = self.size();
-        let (mut acceleration, _, _) = self.reactions(&[]);
+        let mut acceleration =
+            if self.is_degenerate() { self.reactions(&[]).0 } else { self.frame.free_acceleration(kkt).0 };
         if !self.is_hamiltonian() {
             return (self.now.state[n..2 * n].to_vec(), acceleration.clone(), acceleration);
         }

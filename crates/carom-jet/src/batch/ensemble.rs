@@ -174,6 +174,10 @@ pub struct LaneStep<'a> {
     pub time: Time,
     /// How long it is, in units of the series.
     pub size: f64,
+    /// How long the series allow it to be.
+    pub natural: f64,
+    /// Is it one of [`Monitors::smooth`]?
+    pub smooth: bool,
     /// Does it end at the trajectory's end?
     pub reaches_end: bool,
     /// With [`StepVerdict::Cut`]: the state to go on with.

@@ -18,7 +18,7 @@ use crate::eval::polynomial::{end_of, powers};
 use crate::eval::schedule::{Cursor, Schedule};
 use crate::ir::layout::{BlockFactors, Layout, Pivoted, moving};
 use crate::ir::recurrence::Weight;
-use crate::ir::tape::{CompiledBlock, Op, RowIndex, Tape, TapeValue};
+use crate::ir::tape::{CompiledBlock, RowIndex, Tape, TapeValue};
 use crate::simd::Level;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -136,7 +136,6 @@ where
     /// The series of all lanes around `current`.
     #[inline(always)]
     pub(crate) fn jet<const FUSED: bool>(&mut self) {
-        let tape = Arc::clone(&self.tape);
         for (x, place) in self.current.iter().zip(&self.layout.places) {
             self.arena[place.index(0)] = *x;
         }
@@ -150,7 +149,7 @@ where
                         // Not `for_each`: its closure would not be compiled for the instructions of the kernel.
                         Segment::Outside(ops) => {
                             for op in ops {
-                                self.order_zero(&tape, &tape.ops[*op as usize]);
+                                self.order_zero(*op as usize);
                             }
                         }
                     }
@@ -161,9 +160,9 @@ where
                 }
                 self.code = Some(code);
             }
-            None => self.interpret::<FUSED>(&tape),
+            None => self.interpret::<FUSED>(),
         }
-        for (monitored, value) in self.monitored.iter_mut().zip(&tape.monitored) {
+        for (monitored, value) in self.monitored.iter_mut().zip(&self.tape.monitored) {
             *monitored = value_of(&self.layout, &self.arena, *value);
         }
     }
@@ -223,11 +222,12 @@ where
 {
     /// All orders by interpretation.
     #[inline(always)]
-    fn interpret<const FUSED: bool>(&mut self, tape: &Tape) {
-        for op in &tape.ops {
-            self.order_zero(tape, op);
+    fn interpret<const FUSED: bool>(&mut self) {
+        for op in 0..self.tape.ops.len() {
+            self.order_zero(op);
         }
         self.examine();
+        let tape = &*self.tape;
         let layout = Arc::clone(&self.layout);
         let schedule = self.schedule.get_or_insert_with(|| Arc::new(Schedule::new(tape, &layout, false)));
         let schedule = Arc::clone(schedule);
@@ -245,10 +245,10 @@ where
 
     /// One instruction of order 0.
     #[inline(always)]
-    fn order_zero(&mut self, tape: &Tape, op: &Op) {
-        let Lanes { layout, arena, pivoting, unhealthy, firmness, .. } = self;
+    fn order_zero(&mut self, op: usize) {
+        let Lanes { tape, layout, arena, pivoting, unhealthy, firmness, .. } = self;
         let mut blocks = LaneOrderZero { tape, layout, pivoting, unhealthy, firmness };
-        let Ok(()) = order_zero::value_of(layout, &mut arena[..], op, &mut blocks);
+        let Ok(()) = order_zero::value_of(layout, &mut arena[..], &tape.ops[op], &mut blocks);
     }
 }
 

@@ -43,13 +43,15 @@ where
     active: [bool; W],
     time: Times<W>,
     end: Times<W>,
-    /// Time left, then the step, both in units of the series.
+    /// Time left, what the series allow, and the step, in units of the series.
     left: Wide<W>,
+    natural: Wide<W>,
     size: Wide<W>,
     /// As in `Extent`: least and greatest values, the last step as the series allowed it and this one, largest |u|.
     ranges: Vec<[Wide<W>; 2]>,
     step: Wide<W>,
     next_step: Wide<W>,
+    first_step: [f64; W],
     reach: Vec<Wide<W>>,
     /// Ranges and reach before this round, where single runs may project its states and see others instead.
     seen: (Vec<[Wide<W>; 2]>, Vec<Wide<W>>),
@@ -85,6 +87,8 @@ where
     parameters: Vec<Vec<f64>>,
     set: [bool; W],
     state: Vec<f64>,
+    /// Room for the series of one function.
+    series: Vec<f64>,
     audit: BatchAudit,
     start: LaneStart,
 }
@@ -97,6 +101,7 @@ where
         let n = tape.dimension;
         LaneBatch {
             state: vec![0.0; n],
+            series: Vec::new(),
             ranges: vec![NOTHING.map(Wide::splat); n + monitors.followed],
             reach: vec![Wide::ZERO; tape.recurrence.guarded.len()],
             seen: (Vec::new(), Vec::new()),
@@ -121,9 +126,11 @@ where
             time: Times::ZERO,
             end: Times::ZERO,
             left: Wide::ZERO,
+            natural: Wide::ZERO,
             size: Wide::ZERO,
             step: Wide::ZERO,
             next_step: Wide::ZERO,
+            first_step: [0.0; W],
             powers: vec![Wide::ZERO; taylor.order.max(1)],
             needs_attention: [0; W],
             stiff: [0; W],
@@ -164,7 +171,6 @@ where
     #[inline(always)]
     fn step_sizes(&mut self) {
         let n = self.lanes.order;
-        let tape = Arc::clone(&self.lanes.tape);
         let unit = self.lanes.unit;
         let before = self.step.over(unit);
         let rows = AllLanes { lanes: &self.lanes, ranges: &self.ranges };
@@ -172,7 +178,9 @@ where
         let StepSize { length: mut natural, rate, bend } =
             step_size::natural(&self.taylor, &rows, before, variables);
         for i in 0..W {
-            if is_unsettled(natural.0[i], before.0[i]) {
+            if before.0[i] == 0.0 && self.first_step[i] > 0.0 {
+                natural.0[i] = self.first_step[i] / unit.0[i];
+            } else if is_unsettled(natural.0[i], before.0[i]) {
                 let rows = OneLane(AllLanes { lanes: &self.lanes, ranges: &self.ranges }, i);
                 natural.0[i] = step_size::settled(&self.taylor, &rows, before.0[i], 0).length;
             }
@@ -183,8 +191,10 @@ where
             let h = natural.0[i];
             self.next_step.0[i] = if h < f64::INFINITY { h * unit.0[i] } else { self.step.0[i] };
         }
+        self.natural = natural;
         self.size = natural.zip(self.left, smaller);
-        for (at, guarded) in tape.recurrence.guarded.iter().enumerate() {
+        for at in 0..self.reach.len() {
+            let guarded = self.lanes.tape.recurrence.guarded[at];
             let row = self.lanes.row(guarded.u);
             if guarded.kind.grows() {
                 self.reach[at] = self.reach[at].zip(row[0], further);
@@ -398,7 +408,8 @@ where
         if !self.first.contains(&true) {
             return;
         }
-        let mut series = vec![0.0; self.lanes.order + 1];
+        let mut series = std::mem::take(&mut self.series);
+        series.resize(self.lanes.order + 1, 0.0);
         for lane in (0..W).filter(|&lane| self.first[lane]) {
             (self.worst.0[lane], self.scale.0[lane]) = (worst.0[lane], scale.0[lane]);
             let peak = &mut self.next_peak.0[lane];
@@ -407,6 +418,7 @@ where
                 *peak = peak_on_the_way(*peak, &series, self.size.0[lane]);
             }
         }
+        self.series = series;
     }
 
     /// What was known of a lane's first step after a jump is used up.
@@ -430,6 +442,8 @@ where
         let mut step = LaneStep {
             time: self.time.get(lane),
             size,
+            natural: self.natural.0[lane],
+            smooth: self.stiff[lane] != 0,
             reaches_end: size == self.left.0[lane],
             after: &mut self.state,
             audit: &mut self.audit,
@@ -547,7 +561,7 @@ where
             false => (&self.seen.0, &self.seen.1),
         };
         let extent = &mut audit.extent;
-        extent.step = self.step.0[lane];
+        (extent.step, extent.first_step) = (self.step.0[lane], self.first_step[lane]);
         extent.ranges.clear();
         extent.ranges.extend(ranges.iter().map(|range| range.map(|wide| wide.0[lane])));
         extent.set_reach(&self.lanes.tape, reach.iter().map(|wide| wide.0[lane]));
@@ -571,7 +585,7 @@ where
         self.greatest.iter_mut().zip(&audit.greatest).for_each(|(wide, x)| wide.0[lane] = *x);
         self.smooth[lane] = audit.smooth;
         let extent = &audit.extent;
-        self.next_step.0[lane] = extent.step;
+        (self.next_step.0[lane], self.first_step[lane]) = (extent.step, extent.first_step);
         for (wide, range) in self.ranges.iter_mut().zip(&extent.ranges) {
             wide.iter_mut().zip(range).for_each(|(wide, x)| wide.0[lane] = *x);
         }

@@ -6,7 +6,6 @@
 //! peak        the greatest watched value so far
 //! ```
 
-use crate::eval::polynomial::horner;
 use crate::step::taylor::larger;
 
 /// The largest error of a balance so far, with that of a value that should be `expected` + `work`. What is not a number stays.
@@ -33,7 +32,11 @@ pub fn greater(most: f64, x: f64) -> f64 {
     if x > most { x } else { most }
 }
 
-/// The greatest value so far, with those of a polynomial within (0, h).
+/// The greatest value so far, with those of a polynomial at the quarters of (0, h); all by Horner's rule, side by side.
 pub fn peak_on_the_way(most: f64, c: &[f64], h: f64) -> f64 {
-    (1..4).map(|k| horner(c, h * f64::from(k) / 4.0)).fold(most, greater)
+    let at = [1.0, 2.0, 3.0].map(|k| h * k / 4.0);
+    let values = c.iter().rev().fold([0.0; 3], |sums: [f64; 3], ck| {
+        [sums[0] * at[0] + ck, sums[1] * at[1] + ck, sums[2] * at[2] + ck]
+    });
+    values.into_iter().fold(most, greater)
 }

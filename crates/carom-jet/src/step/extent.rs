@@ -26,6 +26,8 @@ pub struct Extent {
     pub(crate) ranges: Vec<[f64; 2]>,
     /// The last step as the series allowed it, in units of time; 0 before the first.
     pub(crate) step: f64,
+    /// The first step as its series allow it, once it has been worked out; 0 where that is not known.
+    pub(crate) first_step: f64,
     /// The largest |u| of each guarded uⁿ of the tape it was seen with.
     pub(crate) reach: Vec<f64>,
     /// That tape, by its place in memory: only compared.
@@ -45,7 +47,7 @@ impl Extent {
     pub fn clear(&mut self) {
         self.ranges.fill(NOTHING);
         self.reach.clear();
-        (self.step, self.tape) = (0.0, 0);
+        (self.step, self.first_step, self.tape) = (0.0, 0.0, 0);
     }
 
     /// Goes on with a state of which only the first so many variables are the same.
@@ -61,6 +63,13 @@ impl Extent {
             self.tape = place;
             self.reach.clear();
             self.reach.resize(tape.recurrence.guarded.len(), 0.0);
+        }
+    }
+
+    /// Remembers what the first series of a motion allow, `natural` of their units: it takes long to work out.
+    pub fn know_first_step(&mut self, flow: &Flow, natural: f64) {
+        if self.step == 0.0 && natural > 0.0 && natural < f64::INFINITY {
+            self.first_step = natural * flow.unit();
         }
     }
 

@@ -158,6 +158,9 @@ impl Taylor {
     /// The same, with how fast the first so many state variables move and turn. Of the first step of a motion nothing is known but
     /// itself: it is never called smooth.
     pub fn step(&self, flow: &Flow, extent: &Extent, variables: usize) -> StepSize {
+        if extent.step == 0.0 && extent.first_step > 0.0 {
+            return StepSize { length: extent.first_step / flow.unit(), rate: 0.0, bend: 0.0 };
+        }
         let variables = if extent.step > 0.0 { variables } else { 0 };
         settled(self, &(flow, extent), extent.step / flow.unit(), variables)
     }
