@@ -29,6 +29,9 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// Intervals are halved at most this often; far below the spacing of doubles near 1.
 const DEEPEST: u32 = 60;
 
+/// So many terms say roughly where a root is: those of a step fall by 5 and more from one to the next.
+const GUESSED: usize = 7;
+
 /// What a function is known to do at the start of a step, and how well its polynomial is known.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Beginning {
@@ -82,6 +85,8 @@ pub struct Roots<'a> {
     noise: f64,
     truncation: f64,
     sign: f64,
+    /// p falls once, from its start to this value at its end, and nothing has been told of it yet.
+    falls_to: Option<f64>,
     /// Intervals still to look at, leftmost last.
     pending: Vec<Bracket>,
     /// Roots before this belong to a touch already reported.
@@ -116,14 +121,14 @@ impl<'a> Roots<'a> {
             noise: if zeros == 0 { beginning.noise } else { 0.0 },
             truncation: beginning.truncation / divided,
             sign: beginning.sign,
+            falls_to: None,
             pending: Vec::new(),
             skip_until: 0.0,
             a,
         };
-        if roots.falls_once() {
-            // One sign change says as much as all coefficients would.
-            let bernstein = vec![roots.a[0], roots.value(1.0)];
-            roots.pending.push(Bracket { left: 0.0, right: 1.0, depth: 0, bernstein });
+        roots.falls_to = roots.falls_once();
+        if roots.falls_to.is_some() {
+            // One sign change says as much as all Bernstein coefficients would.
         } else if roots.a.iter().all(|x| x.is_finite()) && roots.a.len() > 1 {
             let mut bernstein = to_bernstein(&roots.a);
             // The same rounding as everywhere else at the end of the step.
@@ -137,14 +142,18 @@ impl<'a> Roots<'a> {
         roots
     }
 
-    /// Does p certainly fall (towards the other side) all along, and beyond zero by more than it is uncertain?
-    fn falls_once(&self) -> bool {
-        let Some(slope) = self.a.get(1) else { return false };
+    /// p(1), if p certainly falls (towards the other side) all along, and beyond zero by more than it is uncertain.
+    fn falls_once(&self) -> Option<f64> {
+        let slope = self.a.get(1)?;
         let mut steepest = self.sign * slope;
         for (k, ak) in self.a.iter().enumerate().skip(2) {
             steepest += (self.sign * k as f64 * ak).max(0.0);
         }
-        steepest < 0.0 && self.sign * self.a[0] > 0.0 && self.sign * self.value(1.0) < -self.noise_at(1.0)
+        if !(steepest < 0.0 && self.sign * self.a[0] > 0.0) {
+            return None;
+        }
+        let end = self.value(1.0);
+        (self.sign * end < -self.noise_at(1.0)).then_some(end)
     }
 
     /// How well p(x) is known.
@@ -157,10 +166,21 @@ impl<'a> Roots<'a> {
         horner(&self.a, x)
     }
 
-    /// Refines the one sign change in [lo, hi].
-    fn refine(&self, lo: f64, hi: f64) -> f64 {
+    /// Where the first terms of p have their root, by a few steps from x; x itself if those leave (lo, hi).
+    fn guess(&self, x: f64, lo: f64, hi: f64) -> f64 {
+        let first = &self.a[..self.a.len().min(GUESSED)];
+        let mut guess = x;
+        for _ in 0..3 {
+            let (f, d) = horner_with_derivative(first, guess);
+            guess -= f / d;
+        }
+        if guess > lo && guess < hi { guess } else { x }
+    }
+
+    /// Refines the one sign change in [lo, hi], given p there.
+    fn refine(&self, [lo, hi]: [f64; 2], ends: [f64; 2]) -> f64 {
         let (mut lo, mut hi) = (lo, hi);
-        let (flo, mut fhi) = (self.value(lo) * self.sign, self.value(hi) * self.sign);
+        let [flo, mut fhi] = ends.map(|f| f * self.sign);
         if flo <= 0.0 && lo > 0.0 {
             return lo;
         }
@@ -172,7 +192,8 @@ impl<'a> Roots<'a> {
                 None => return hi,
             }
         }
-        let mut x = if lo == 0.0 { hi * 0.5 } else { lo + (hi - lo) * (flo / (flo - fhi)) };
+        let x = if lo == 0.0 { hi * 0.5 } else { lo + (hi - lo) * (flo / (flo - fhi)) };
+        let mut x = self.guess(x, lo, hi);
         for _ in 0..200 {
             if !(x > lo && x < hi) {
                 x = lo + 0.5 * (hi - lo);
@@ -225,6 +246,22 @@ impl<'a> Roots<'a> {
         (depth <= self.noise_at(x) && bottom <= 1.0).then_some(bottom)
     }
 
+    /// The one sign change in [left, right], given p there.
+    fn crossing(&mut self, between: [f64; 2], ends: [f64; 2]) -> Root {
+        let x = self.refine(between, ends);
+        let before = self.sign;
+        if let Some(bottom) = self.shallow_bottom(x) {
+            let far = bottom + 2.0 * (bottom - x);
+            if far >= 1.0 || self.value(far) * self.sign > 0.0 {
+                self.skip_until = far;
+                return Root { at: self.place(bottom.max(x)), crossing: false, before };
+            }
+        }
+        self.sign = -self.sign;
+        self.skip_until = x;
+        Root { at: self.place(x), crossing: true, before }
+    }
+
     /// The lowest point in [left, right] if it is zero within the noise.
     fn bottom_within_noise(&self, left: f64, right: f64) -> Option<f64> {
         let mut x = 0.5 * (left + right);
@@ -261,6 +298,9 @@ impl Iterator for Roots<'_> {
     type Item = Root;
 
     fn next(&mut self) -> Option<Root> {
+        if let Some(end) = self.falls_to.take() {
+            return Some(self.crossing([0.0, 1.0], [self.a[0], end]));
+        }
         while let Some(piece) = self.pending.pop() {
             let Bracket { left, right, depth, bernstein } = piece;
             if right <= self.skip_until {
@@ -290,18 +330,7 @@ impl Iterator for Roots<'_> {
             // A zero at an end of the piece would hide the sign there: halve instead.
             let open_ends = (bernstein[0] != 0.0 || left == 0.0) && bernstein[n] != 0.0;
             if changes == 1 && open_ends && left >= self.skip_until {
-                let x = self.refine(left, right);
-                let before = self.sign;
-                if let Some(bottom) = self.shallow_bottom(x) {
-                    let far = bottom + 2.0 * (bottom - x);
-                    if far >= 1.0 || self.value(far) * self.sign > 0.0 {
-                        self.skip_until = far;
-                        return Some(Root { at: self.place(bottom.max(x)), crossing: false, before });
-                    }
-                }
-                self.sign = -self.sign;
-                self.skip_until = x;
-                return Some(Root { at: self.place(x), crossing: true, before });
+                return Some(self.crossing([left, right], [left, right].map(|x| self.value(x))));
             }
             let noise = self.noise_at(right);
             let resolved = bernstein.iter().any(|b| b.abs() > noise);

@@ -10,7 +10,7 @@
 use crate::eval::element::Doubles;
 use crate::eval::flow::Flow;
 use crate::step::extent::{Extent, NOTHING, inverse, scale, scale_by_size};
-use crate::step::taylor::{Taylor, far_shorter, larger, of_last_three, radius, root, smaller};
+use crate::step::taylor::{GAP, Taylor, far_shorter, larger, of_last_three, radius, root, smaller};
 
 /// Steps below this part of the time say that the motion runs into a singularity.
 pub const SHORTEST: f64 = 1e-18;
@@ -129,13 +129,19 @@ fn first_step(taylor: &Taylor, rows: &impl SeriesByRows<f64>) -> f64 {
     for i in 0..rows.count()[0] {
         let c = |k: usize| rows.coefficient(i, k);
         let size = rows.range(i).map_or(c(0).abs(), |range| scale(range, [c(0), 0.0, 0.0], 0.0));
-        // Order n − back against each of the first terms: the one it allows the longest step counts.
+        // Order n − back against each of the first terms: the one it allows the longest step counts. More than what another
+        // component allows is enough.
         let allowed = |back: usize| {
             let mut most: Option<f64> = None;
             for (k, s) in [size, c(1).abs(), c(2).abs(), c(3).abs()].into_iter().enumerate() {
-                let rho = root(n - back - k, c(n - back).abs() * inverse(s));
-                if s > 0.0 && most.is_none_or(|most| rho > most || rho.is_nan()) {
-                    most = Some(rho);
+                if s > 0.0 {
+                    let rho = root(n - back - k, c(n - back).abs() * inverse(s));
+                    if most.is_none_or(|most| rho > most || rho.is_nan()) {
+                        most = Some(rho);
+                    }
+                    if rho > GAP * least || rho.is_nan() {
+                        break;
+                    }
                 }
             }
             most.unwrap_or(f64::INFINITY)

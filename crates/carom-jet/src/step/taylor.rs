@@ -80,7 +80,7 @@ pub(crate) fn radius<T: Doubles>(n: usize, [last, before, third]: [T; 3]) -> T {
 
 /// How much longer a step by the last two orders may be than by the third: what is left out stays within 1.1²⁵ ≈ 11 ε, and the
 /// scatter of c_k^(−1/k) in a series without gaps is less.
-const GAP: f64 = 1.1;
+pub(crate) const GAP: f64 = 1.1;
 
 /// ρ, given what the last two orders say and what the third does.
 #[inline(always)]
