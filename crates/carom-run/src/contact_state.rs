@@ -4,6 +4,7 @@ use crate::leg::ActiveLeg;
 use crate::squeeze::Squeeze;
 use crate::zeno::History;
 use carom_jet::{Time, peak_on_the_way};
+use carom_mech::mechanics::Mechanics;
 
 /// What is known about a wall between two events.
 #[derive(Clone, Debug, Default)]
@@ -48,9 +49,10 @@ pub(crate) struct ContactState {
 }
 
 impl ContactState {
-    /// So many walls; nothing is known of them.
-    pub fn new(walls: usize) -> ContactState {
-        ContactState { walls: vec![WallState::default(); walls], ..ContactState::default() }
+    /// Nothing is known of the walls of these mechanics.
+    pub fn new(mechanics: &Mechanics) -> ContactState {
+        let walls = vec![WallState::default(); mechanics.walls.len()];
+        ContactState { walls, squeeze: Squeeze::new(mechanics), ..ContactState::default() }
     }
 
     /// Another simulation begins, in which no wall is held yet.
@@ -83,6 +85,9 @@ impl ContactState {
 
     /// Free space within the step: where it begins, and on the way if it is the first or last of its leg.
     pub fn see_gaps(&mut self, leg: &ActiveLeg, h: f64, on_the_way: bool) {
+        if !self.squeeze.watches {
+            return;
+        }
         for w in 0..self.walls.len() {
             if self.walls[w].closed {
                 continue;

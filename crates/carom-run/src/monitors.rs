@@ -53,7 +53,7 @@ impl Run<'_> {
         let others = self.events.surfaces.len() + self.events.sides.len();
         let mut monitors = Monitors {
             size: (0..walls).map(|w| Some(places.gap_size + w)).chain((0..others).map(|_| None)).collect(),
-            peaks: walls,
+            peaks: if self.contact.squeeze.watches { walls } else { 0 },
             balance: Some(Balance {
                 value: 0,
                 terms: places.terms..places.gap_size,

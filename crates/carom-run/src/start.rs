@@ -9,6 +9,7 @@ use crate::audit::LawAudit;
 use crate::contact_state::ContactState;
 use crate::events::EventState;
 use crate::frame::Frame;
+use crate::law::KktFactor;
 use crate::leg::{ActiveLeg, first_sign};
 use crate::motion::StopReason;
 use crate::options::{Options, Sampling, SimulateError};
@@ -41,7 +42,7 @@ impl<'p> Run<'p> {
             stepper: Stepper::new(program, &options),
             leg: ActiveLeg::default(),
             frame: Frame::new(&program.frame, &program.layout),
-            contact: ContactState::new(program.mechanics.walls.len()),
+            contact: ContactState::new(&program.mechanics),
             events: EventState::new(program),
             rank: RankWatch::default(),
             audit: LawAudit::default(),
@@ -101,7 +102,9 @@ impl<'p> Run<'p> {
             if rate { given(rates, i).is_some() } else { given(&options.start.position, i).is_some() }
         })?;
         self.check_state()?;
-        self.reach_from_start();
+        let kkt = self.frame.kkt();
+        self.check_inertia(&kkt)?;
+        self.reach_from_start(&kkt);
         self.note_scales();
         self.check_walls()?;
         self.choose_rows().map_err(|halt| SimulateError::Singular(halt.detail.unwrap_or_default()))?;
@@ -164,8 +167,11 @@ impl<'p> Run<'p> {
                 halt.detail.unwrap_or_default().replace(" any more", "")
             )));
         }
+        Ok(())
+    }
+
+    fn check_inertia(&self, kkt: &KktFactor) -> Result<(), SimulateError> {
         if !self.is_degenerate() && !self.frame.layout.inverse {
-            let kkt = self.frame.kkt();
             if let Some(z) = kkt.massless_directions().first() {
                 let names: Vec<String> = self
                     .program
@@ -261,7 +267,8 @@ impl<'p> Run<'p> {
         if !self.frame.failing_rows(&self.program.mechanics).is_empty() {
             self.solve_for_missing(&given);
         }
-        self.reach_from_start();
+        self.evaluate_frame();
+        self.reach_from_start(&self.frame.kkt());
         let failing = self.frame.failing_rows(&self.program.mechanics);
         if !failing.is_empty() && !self.options.start.project {
             return Err(SimulateError::InconsistentStart(failing));

@@ -191,7 +191,7 @@ impl Run<'_> {
 
     /// At the start the coming step counts. How long it is takes a series to say, so a bound comes first, |v| T + |a| T² with T
     /// the time left: what is not zero by that is not zero.
-    pub fn reach_from_start(&mut self) {
+    pub fn reach_from_start(&mut self, kkt: &KktFactor) {
         if self.contact.walls.is_empty() && !self.is_constrained() {
             return;
         }
@@ -199,8 +199,7 @@ impl Run<'_> {
         self.evaluate_frame();
         let left = self.stepper.until.minus(self.now.time);
         let n = self.size();
-        let kkt = self.frame.kkt();
-        let (velocity, acceleration, second) = self.rates_at_start(&kkt);
+        let (velocity, acceleration, second) = self.rates_at_start(kkt);
         let reach = self.frame.reach_mut();
         for j in 0..n {
             reach[j] = left * (velocity[j].abs() + left * acceleration[j].abs());
@@ -209,12 +208,12 @@ impl Run<'_> {
         if let Some(time) = reach.last_mut() {
             *time = left;
         }
-        self.note_energy_reach(&kkt);
+        self.note_energy_reach(kkt);
         let doubtful = (0..self.contact.walls.len()).any(|w| self.touches(w)) || self.frame.is_off_rows();
         let series = doubtful && self.choose_rows().is_ok() && self.jet().is_ok();
         if series {
             self.note_reach_of_series(self.natural_step());
-            self.note_energy_reach(&self.frame.kkt());
+            self.note_energy_reach(kkt);
         } else {
             self.frame.reach_mut().fill(0.0);
             self.contact.energy_reach.clear();

@@ -12,7 +12,7 @@ use crate::batch::lane_series::{AllLanes, OneLane};
 use crate::batch::lanes::Lanes;
 use crate::batch::times::Times;
 use crate::eval::element::{Count, Doubles, Element, Vector, Wide};
-use crate::eval::polynomial::{end_of, four_sums, powers_of};
+use crate::eval::polynomial::{end_of, powers_of, sums_with_sizes};
 use crate::ir::tape::{RowIndex, Tape, TapeValue};
 use crate::simd::{Kernel, Level, dispatch};
 use crate::step::audit::{greater, peak_on_the_way, relative, unbalanced, with_term};
@@ -294,8 +294,7 @@ where
             let row = self.lanes.row(*row);
             let (side, leaving) = (self.sides[at], self.leaving[at]);
             // Σ min(0, s x) = (s Σ x − Σ |x|)/2, sums that become vector code.
-            let sum = four_sums(&row[1..], &self.powers, Wide::times);
-            let size = four_sums(&row[1..], &self.powers, |c, p| c.times(p).abs());
+            let (sum, size) = sums_with_sizes(&row[1..], &self.powers);
             let mut noise = row[n].zip(power, |c, p| (c * p).abs());
             if let Some(own) = self.monitors.size.get(at).copied().flatten() {
                 noise = noise.zip(self.lanes.monitored[own], |n, own| n + SIZE_ROUNDING * own);

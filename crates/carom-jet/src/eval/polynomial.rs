@@ -128,6 +128,24 @@ pub(crate) fn four_sums<T: Element>(c: &[T], p: &[T], term: impl Fn(T, T) -> T) 
     s.plus(t).plus(u.plus(v)).plus(last)
 }
 
+/// Σ c_k p_k and Σ |c_k p_k|, each in two sums.
+#[inline(always)]
+pub(crate) fn sums_with_sizes<T: Element>(c: &[T], p: &[T]) -> (T, T) {
+    let zero = T::splat(0.0);
+    let (mut s, mut t, mut u, mut v) = (zero, zero, zero, zero);
+    let (pairs, powers) = (c.chunks_exact(2), p[..c.len()].chunks_exact(2));
+    for (c, p) in pairs.remainder().iter().zip(powers.remainder()) {
+        let x = c.times(*p);
+        (s, u) = (x, x.abs());
+    }
+    for (c, p) in pairs.zip(powers) {
+        let (x, y) = (c[0].times(p[0]), c[1].times(p[1]));
+        (s, t) = (s.plus(x), t.plus(y));
+        (u, v) = (u.plus(x.abs()), v.plus(y.abs()));
+    }
+    (s.plus(t), u.plus(v))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
