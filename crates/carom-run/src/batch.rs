@@ -448,10 +448,6 @@ impl Handler for BatchRuns<'_, '_> {
         }
         loop {
             let Some((index, options)) = self.next() else { return false };
-            if !self.jobs.goes_on() {
-                self.stopped = true;
-                return false;
-            }
             let run = self.lane(lane);
             if let Err(error) = run.restart(options) {
                 self.jobs.take(index, Err(error));
@@ -491,11 +487,8 @@ impl Handler for BatchRuns<'_, '_> {
         run.stepper.series = if step.audit.first { NextSeries::Fresh } else { NextSeries::Given };
         // Residuals are looked at, and another unit is chosen, by the run itself.
         let decided = !run.is_constrained() && (within_unit(step.natural) || step.natural == f64::INFINITY);
-        run.stepper.given = decided.then_some(GivenStep {
-            natural: step.natural,
-            length: step.size,
-            smooth: step.smooth,
-        });
+        run.stepper.given =
+            decided.then_some(GivenStep { natural: step.natural, length: step.size, smooth: step.smooth });
         if !self.alone(lane, true) {
             self.trajectories[lane] = GONE;
             return StepVerdict::Leave;

@@ -171,24 +171,19 @@ impl<'p> Run<'p> {
     }
 
     fn check_inertia(&self, kkt: &KktFactor) -> Result<(), SimulateError> {
-        if !self.is_degenerate() && !self.frame.layout.inverse {
-            if let Some(z) = kkt.massless_directions().first() {
-                let names: Vec<String> = self
-                    .program
-                    .mechanics
-                    .free
-                    .iter()
-                    .zip(kkt.natural_parts(z))
-                    .filter(|(_, z)| z.abs() > 1e-6)
-                    .map(|(&i, _)| format!("`{}`", self.program.mechanics.model.coordinates[i].name))
-                    .collect();
-                return Err(SimulateError::Singular(format!(
-                    "the mass matrix is singular at the start: {} carry no inertia there",
-                    names.join(", ")
-                )));
-            }
+        if self.is_degenerate() || self.frame.layout.inverse {
+            return Ok(());
         }
-        Ok(())
+        let directions = kkt.massless_directions();
+        let Some(z) = directions.first() else { return Ok(()) };
+        let coordinates = &self.program.mechanics.model.coordinates;
+        let free = self.program.mechanics.free.iter().zip(kkt.natural_parts(z));
+        let moving = free.filter(|(_, z)| z.abs() > 1e-6);
+        let names: Vec<String> = moving.map(|(&i, _)| format!("`{}`", coordinates[i].name)).collect();
+        Err(SimulateError::Singular(format!(
+            "the mass matrix is singular at the start: {} carry no inertia there",
+            names.join(", ")
+        )))
     }
 
     fn check_walls(&mut self) -> Result<(), SimulateError> {

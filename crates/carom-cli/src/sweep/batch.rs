@@ -3,17 +3,22 @@
 use super::pages::{PackedPages, Pages};
 use super::record::Record;
 use super::schedule::Feed;
-use super::{Tally, Worker, journal};
+use super::{Worker, journal};
 use carom_run::{Batch, Columns, Impact, JobSource, Outcome};
 use carom_run::{Options, SimulateError};
 use cpu_time::ThreadTime;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// Bytes that a row of a few numbers takes.
+const USUAL_ROW: usize = 192;
+
 /// What goes with a row.
 pub struct Extra {
-    /// What is counted of it.
-    pub counted: Tally,
+    /// How the trajectory ended, how many impacts it had, what it warns of.
+    pub stop: &'static str,
+    pub impacts: u64,
+    pub warnings: Vec<String>,
     /// Pages of the journal that come before it.
     pub pages: Option<File>,
 }
@@ -38,20 +43,20 @@ pub fn shift<'p>(worker: &Worker<'p>, batch: &mut Batch<'p>, feed: &mut RowFeed<
         }));
         if alone.is_err() {
             let record = Record::invalid("carom failed here: please report it".to_owned());
-            deliver(feed, worker.first, index, &record, PackedPages::default());
+            deliver(feed, worker.first, index, record, PackedPages::default());
         }
     }
     *batch = Batch::new(&worker.prepared.program, worker.choice.impacts);
 }
 
 /// Delivers a record after the pages that belong to it.
-fn deliver(feed: &mut RowFeed<'_>, first: u64, index: u64, record: &Record, pages: PackedPages) {
-    let mut counted = Tally::default();
-    counted.add(record);
+fn deliver(feed: &mut RowFeed<'_>, first: u64, index: u64, record: Record, pages: PackedPages) {
     let PackedPages { file, mut bytes, count } = pages;
+    bytes.reserve(USUAL_ROW);
     // A journal counts from its own beginning.
-    journal::pack(record, index - first, count, &mut bytes);
-    feed.deliver(index, bytes, Extra { counted, pages: file });
+    journal::pack(&record, index - first, count, &mut bytes);
+    let (stop, impacts) = (record.stop_name(), record.impacts);
+    feed.deliver(index, bytes, Extra { stop, impacts, warnings: record.warnings, pages: file });
 }
 
 enum IndexSource {
@@ -90,7 +95,7 @@ impl JobSource for Shift<'_, '_, '_> {
                 Ok(options) => return Some((index, options)),
                 Err(error) => {
                     let record = Record::invalid(error);
-                    deliver(self.feed, self.worker.first, index, &record, PackedPages::default());
+                    deliver(self.feed, self.worker.first, index, record, PackedPages::default());
                 }
             }
         }
@@ -109,7 +114,7 @@ impl JobSource for Shift<'_, '_, '_> {
         };
         let first = self.worker.first;
         let pages = self.pages.take(index - first);
-        deliver(self.feed, first, index, &record, pages);
+        deliver(self.feed, first, index, record, pages);
     }
 
     fn impacts(&mut self, index: u64, impacts: &[Impact]) -> bool {

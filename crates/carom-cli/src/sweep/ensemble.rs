@@ -219,7 +219,7 @@ impl Sweep {
                     let record = record.unwrap_or_else(|| Record::invalid("a row was damaged".to_owned()));
                     self.plan.row(row.index, &mut inputs);
                     layout.push(&mut table, &inputs, &record);
-                    tally.merge(row.counted.counted);
+                    tally.add_row(&row.counted);
                 }
                 received(tally.trajectories);
                 Ok(())

@@ -27,7 +27,7 @@ use crate::simulate::{Prepared, prepare};
 use crate::summary::{count, duration};
 use crate::terminal;
 use crate::write;
-use batch::RowFeed;
+use batch::{Extra, RowFeed};
 use carom_mech::Diagnostic;
 use carom_run::fields::{ARITHMETICS, Field, FieldKind};
 use carom_run::{Batch, Options};
@@ -148,13 +148,13 @@ pub fn sweep(args: &SweepArgs) -> Result<u8, Failure> {
         |feed| worker.shift(feed),
         |rows| {
             for row in rows {
+                tally.add_row(&row.counted);
                 if let Some(pages) = row.counted.pages {
                     let before = journal.append(&bytes).and_then(|()| journal.append_file(pages));
                     before.inspect_err(|_| interrupt::stop())?;
                     bytes.clear();
                 }
                 bytes.extend(row.bytes);
-                tally.merge(row.counted.counted);
             }
             bar.set_position(tally.trajectories);
             // Rows that nobody will read need not be computed.
@@ -484,6 +484,10 @@ impl Tally {
         self.note(record.stop_name(), record.impacts, record.warnings.iter().map(String::as_str));
     }
 
+    fn add_row(&mut self, row: &Extra) {
+        self.note(row.stop, row.impacts, row.warnings.iter().map(String::as_str));
+    }
+
     fn note<'a>(&mut self, stop: &str, impacts: u64, warnings: impl Iterator<Item = &'a str>) {
         for warning in warnings {
             let known = self.warnings.entry(choice::kind(warning).to_owned());
@@ -522,11 +526,6 @@ impl Tally {
             tally.note(text("stop"), impacts.unsigned_abs(), warnings);
         }
         Ok(tally)
-    }
-
-    /// Adds the trajectories that follow.
-    fn merge(&mut self, other: Tally) {
-        self.merge_at(self.trajectories, other);
     }
 
     /// Adds trajectories of which the first has this number.

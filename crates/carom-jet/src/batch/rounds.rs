@@ -7,7 +7,9 @@
 // Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
 #![allow(clippy::needless_range_loop)]
 
-use crate::batch::ensemble::{BatchAudit, Handler, LaneSeries, LaneStart, LaneStep, Leave, Monitors, StepVerdict};
+use crate::batch::ensemble::{
+    BatchAudit, Handler, LaneSeries, LaneStart, LaneStep, Leave, Monitors, StepVerdict,
+};
 use crate::batch::lane_series::{AllLanes, OneLane};
 use crate::batch::lanes::Lanes;
 use crate::batch::times::Times;
@@ -520,8 +522,15 @@ where
         let mut low = std::mem::take(&mut start.audit.low);
         low.clear();
         low.resize(tape.dimension, 0.0);
-        start.audit =
-            BatchAudit { most_steps: u64::MAX, sides, leaving, greatest, extent, low, ..BatchAudit::default() };
+        start.audit = BatchAudit {
+            most_steps: u64::MAX,
+            sides,
+            leaving,
+            greatest,
+            extent,
+            low,
+            ..BatchAudit::default()
+        };
         self.active[lane] = handler.next(lane, start);
         if !self.active[lane] {
             self.next_time.set(lane, self.end.get(lane));
