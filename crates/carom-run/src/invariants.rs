@@ -67,14 +67,16 @@ impl StepStates {
         self.last = skip.then_some(step);
         if skip {
             self.last_numbers.clear();
-            self.last_numbers.extend(start.iter().chain(end));
+            self.last_numbers.extend_from_slice(start);
+            self.last_numbers.extend_from_slice(end);
             return;
         }
         if self.steps.len() == MOST {
             self.thin_out();
         }
         self.width = start.len();
-        self.numbers.extend(start.iter().chain(end));
+        self.numbers.extend_from_slice(start);
+        self.numbers.extend_from_slice(end);
         self.steps.push(step);
     }
 

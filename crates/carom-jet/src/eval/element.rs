@@ -46,6 +46,8 @@ pub(crate) trait Doubles: Element {
     fn map(self, f: impl Fn(f64) -> f64) -> Self {
         self.zip(self, |x, _| f(x))
     }
+    /// Are all of them zero?
+    fn is_zero(self) -> bool;
 }
 
 /// a·b + c, fused where that is one instruction.
@@ -123,6 +125,10 @@ impl Doubles for f64 {
     #[inline(always)]
     fn zip(self, o: f64, f: impl Fn(f64, f64) -> f64) -> f64 {
         f(self, o)
+    }
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self == 0.0
     }
 }
 
@@ -252,5 +258,9 @@ where
             r.0[i] = f(self.0[i], o.0[i]);
         }
         r
+    }
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.0 == [0.0; W]
     }
 }
