@@ -35,7 +35,9 @@ pub fn carom_in(folder: &Path, arguments: &[&str]) -> Ended {
 
 /// Runs `carom` with these arguments in a folder without files of interest.
 pub fn carom(arguments: &[&str]) -> Ended {
-    carom_in(&std::env::temp_dir(), arguments)
+    let empty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("empty");
+    std::fs::create_dir_all(&empty).expect("a folder for the tests");
+    carom_in(&empty, arguments)
 }
 
 /// Runs `carom` with a text on its standard input.
