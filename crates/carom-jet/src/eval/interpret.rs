@@ -128,7 +128,13 @@ pub(crate) fn order<const FUSED: bool, T: Element>(
                     (w, weights) = weights.split_at(e.count as usize);
                     // Nearly all: Σ x w.
                     if e.is_plain && k > 1 {
-                        arena[*out as usize] = products::<FUSED, T>(arena, None, x, w);
+                        let at = |x: u32| arena[x as usize];
+                        arena[*out as usize] = match (x, w) {
+                            // Short ones without a loop, whose end is hard to foresee.
+                            ([a], [u]) => at(*a).times(*u),
+                            ([a, b], [u, v]) => at(*a).times(*u).plus_product::<FUSED>(at(*b), *v),
+                            _ => products::<FUSED, T>(arena, None, x, w),
+                        };
                         continue;
                     }
                     let mut first = e.scaled as usize;
