@@ -251,9 +251,9 @@ impl SingleWorkspace {
 
     /// Instructions the code does not know; sines and cosines eight at a time.
     fn outside(&mut self, tape: &Tape, ops: &[u32]) -> bool {
-        let layout = Arc::clone(&self.layout);
+        let SingleWorkspace { layout, arena, factors, level, .. } = self;
         let at = |row: u32| layout.places[row as usize].index(0);
-        let arena = flat_mut(&mut self.arena);
+        let arena = flat_mut(arena);
         let mut waiting = [[0; 2]; WIDTH];
         let mut count = 0;
         let mut angles = Octet::ZERO;
@@ -265,14 +265,14 @@ impl SingleWorkspace {
                     count += 1;
                 }
                 op => {
-                    if order_zero::value(tape, &layout, arena, &mut self.factors, op).is_err() {
+                    if order_zero::value(tape, layout, arena, factors, op).is_err() {
                         return false;
                     }
                 }
             }
             if count == WIDTH || (count > 0 && i + 1 == ops.len()) {
                 let (mut sin, mut cos) = (Octet::ZERO, Octet::ZERO);
-                dispatch(self.level, SinCos { x: &angles, sin: &mut sin, cos: &mut cos });
+                dispatch(*level, SinCos { x: &angles, sin: &mut sin, cos: &mut cos });
                 for (lane, [s, c]) in waiting[..count].iter().enumerate() {
                     arena[*s] = sin.0[lane];
                     arena[*c] = cos.0[lane];
