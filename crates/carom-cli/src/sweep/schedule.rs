@@ -19,7 +19,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Trajectories of a shift: enough to make its beginning and end cheap for those who work on several at once.
-const SHIFT: u64 = 1 << 12;
+const SHIFT: u64 = 1 << 13;
 /// Rows are delivered when there are so many …
 const PARCEL: usize = 1 << 8;
 /// … or when the first has waited so long: often enough for progress and journal.

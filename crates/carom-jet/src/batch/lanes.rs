@@ -8,7 +8,7 @@
 
 use crate::batch::ensemble::{LaneSeries, Monitors};
 use crate::emit::Segment;
-use crate::eval::element::{Count, Element, Vector, Wide};
+use crate::eval::element::{Count, Doubles, Element, Vector, Wide};
 use crate::eval::factor::{self, Factor, firm, weak};
 use crate::eval::interpret::{self, BlockSolver};
 use crate::eval::ldl;
@@ -191,10 +191,13 @@ where
         for f in self.layout.symmetric() {
             let n = f.pattern.order.len();
             let (pivots, sizes) = self.arena[f.checks..][..2 * n].split_at(n);
+            let doubt = |p: f64, s: f64| if ldl::is_certain(&f.pattern, p, s) { 0.0 } else { 1.0 };
+            let mut doubts = Wide::ZERO;
             for (p, s) in pivots.iter().zip(sizes) {
-                for lane in 0..W {
-                    self.unhealthy[lane] |= !ldl::is_certain(&f.pattern, p.0[lane], s.0[lane]);
-                }
+                doubts = doubts.plus(p.zip(*s, doubt));
+            }
+            for lane in 0..W {
+                self.unhealthy[lane] |= doubts.0[lane] != 0.0;
             }
             for &i in &f.loose {
                 for lane in 0..W {
