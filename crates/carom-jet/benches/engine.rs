@@ -10,15 +10,12 @@ use carom_jet::{
     Arithmetic, BatchAudit, Ensemble, Extent, Flow, Handler, Instructions, LaneStart, LaneStep, Leave, Level,
     Monitors, Remainder, StepVerdict, System, Tape, Taylor, Time, horner,
 };
+use cpu_time::ThreadTime;
 use std::time::Instant;
 
-/// Seconds this thread has been on a processor, where the system tells; else the wall clock's. Other load on the machine
-/// does not count.
-fn cpu_seconds(origin: &Instant) -> f64 {
-    std::fs::read_to_string("/proc/thread-self/schedstat")
-        .ok()
-        .and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok())
-        .map_or_else(|| origin.elapsed().as_secs_f64(), |ns| ns * 1e-9)
+/// Seconds this thread has been on a processor: other load on the machine does not count.
+fn cpu_seconds() -> f64 {
+    ThreadTime::now().as_duration().as_secs_f64()
 }
 
 /// Shortest of several timings of `run`, in seconds per call.
@@ -306,10 +303,9 @@ fn lanes_at(tape: &std::sync::Arc<Tape>, level: Level, taylor: Taylor, peak: f64
             impacts: 0,
             worst: 0.0,
         };
-        let origin = Instant::now();
-        let begin = cpu_seconds(&origin);
+        let begin = cpu_seconds();
         let steps = ensemble.run(&mut sweep);
-        let seconds = cpu_seconds(&origin) - begin;
+        let seconds = cpu_seconds() - begin;
         if seconds < best {
             best = seconds;
             let operations = tape.multiply_adds(taylor.order);

@@ -8,7 +8,8 @@ mod support;
 
 use carom_expr::{Expr, Function};
 use carom_mech::{Dynamics, Model, Physics, derive};
-use std::time::{Duration, Instant};
+use cpu_time::ThreadTime;
+use std::time::Duration;
 use support::{model, wall};
 
 /// n bobs at xᵢ = Σ_{j≤i} lⱼ sin θⱼ, yᵢ = −Σ lⱼ cos θⱼ, written through their Cartesian velocities.
@@ -48,15 +49,7 @@ fn chain(n: usize) -> Model {
     m
 }
 
-/// Time this thread has spent computing; on systems that do not tell, the clock on the wall.
-fn busy(start: Instant) -> Duration {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = told.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
-    nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
-}
-
 fn main() {
-    let start = Instant::now();
     println!("{:>4} {:>12} {:>10} {:>10}", "n", "derive [ms]", "nodes", "equations");
     let mut points = Vec::new();
     for n in [1, 2, 3, 4, 6, 8, 10, 14, 20, 28, 40] {
@@ -66,9 +59,9 @@ fn main() {
         // The clock ticks every few milliseconds: count how often a fifth of a second suffices.
         while total < Duration::from_millis(200) {
             let model = model.clone();
-            let before = busy(start);
+            let before = ThreadTime::now();
             let Ok(mechanics) = derive(model) else { return };
-            total += busy(start) - before;
+            total += before.elapsed();
             count += 1;
             let Dynamics::Lagrangian(l) = &mechanics.dynamics else { return };
             let mut roots: Vec<Expr> = l.mass_matrix.iter().flatten().chain(&l.bias).copied().collect();
