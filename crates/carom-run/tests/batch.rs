@@ -305,7 +305,7 @@ fn limits_and_parameters_belong_to_each_trajectory() {
 }
 
 #[test]
-fn an_interrupted_fleet_delivers_what_it_has_finished_and_can_be_used_again() {
+fn an_interrupted_batch_delivers_what_it_has_finished_and_can_be_used_again() {
     struct Impatient(Queue, u32);
     impl JobSource for Impatient {
         fn next(&mut self) -> Option<(u64, Options)> {
