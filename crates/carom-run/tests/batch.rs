@@ -347,6 +347,20 @@ fn wide_starts_of_the_double_pendulum_meet_their_wall_alike() {
 }
 
 #[test]
+fn single_runs_take_the_steps_in_which_something_happens_and_hardly_any_other() {
+    let (program, options) = of_gallery("double_pendulum_wall");
+    let all = starts(&options, 60, 1.5, 5.0);
+    let mut queue = Queue::new(all.clone(), (0..all.len()).collect());
+    let quiet = Batch::new(&program, false).run(&mut queue);
+    let outcomes: Vec<&Outcome> = queue.outcomes.iter().flatten().flatten().collect();
+    let steps: u64 = outcomes.iter().map(|outcome| outcome.steps).sum();
+    let impacts: u64 = outcomes.iter().map(|outcome| outcome.impact_count).sum();
+    // A step that ends near the wall is looked at as well; the first after an impact is not.
+    let looked_at = steps - quiet;
+    assert!(impacts > 100 && 5 * looked_at < 6 * impacts, "{looked_at} steps for {impacts} impacts");
+}
+
+#[test]
 fn stiff_trajectories_carry_the_warning_of_single_runs_and_the_others_do_not() {
     // The damper's rate c = 0.06 … 1.6e5 dictates the step long after its part of the motion has decayed.
     let text = "coordinates = [\"x\"]\n[parameters]\nc = 1.0\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\ndissipation = \"c/2*x'^2\"\n[wall.floor]\ngap = \"x + 0.1\"\n[start]\nposition = { x = 1.0 }\n[run]\nuntil = 2.0\n";
