@@ -529,6 +529,7 @@ impl Tally {
     }
 
     /// Adds trajectories of which the first has this number.
+    #[cfg(feature = "tables")]
     fn merge_at(&mut self, at: u64, other: Tally) {
         for (kind, (n, first, warning)) in other.warnings {
             self.warnings.entry(kind).or_insert((0, at + first, warning)).0 += n;
