@@ -88,12 +88,13 @@ class Batch:
         self.calls, self.lanes = Calls(), lanes
 
         def strike(ta, _direction, lane):
-            begin = time.perf_counter()
+            # By the clock of the integration: another one would count what the machine does meanwhile.
+            begin = time.process_time()
             column = ta.state[:, lane].copy()
             impact(column)
             ta.state[:, lane] = column
             self.calls.count += 1
-            self.calls.seconds += time.perf_counter() - begin
+            self.calls.seconds += time.process_time() - begin
             return True
 
         state = np.array([[x] * lanes for x in START])
