@@ -10,7 +10,7 @@
 
 use super::assembler::{Base, IF_NOT_ZERO, IF_ZERO, Mem, RBP, RBX, Rm, VectorOp as Do};
 use super::{EmitTarget, Emitter};
-use crate::ir::layout::WIDTH;
+use crate::ir::layout::{WIDTH, lane};
 
 /// Registers for operands: two, and five of an operand that several pairs share.
 const OPERANDS: u8 = 3;
@@ -82,27 +82,27 @@ impl Emitter<'_> {
         1 << self.coefficient_bits()
     }
 
-    /// Eight pairs to an octet, as one vector or as two halves.
+    /// Eight pairs to an octet, as one vector or as two halves; none where there are no pairs.
     fn octet_parts(&self) -> Vec<PairVector> {
-        let layout = self.layout;
-        let mut square = vec![true; layout.room / WIDTH];
+        let (layout, doubles) = (self.layout, self.octet.doubles());
+        let [mut used, mut square] = [false, true].map(|x| vec![x; layout.room / doubles]);
         for (p, pair) in self.r.pairs.iter().enumerate() {
-            square[layout.pair(p) / WIDTH] &= pair.is_square();
+            let vector = layout.pair(p) / doubles;
+            used[vector] = true;
+            square[vector] &= pair.is_square();
         }
-        let vectors = (0..WIDTH).step_by(self.octet.doubles());
-        let each = square.iter().enumerate().flat_map(|(c, &square)| {
-            vectors.clone().map(move |first| {
-                let at = |element: usize| 8 * (element + first) as i64;
-                PairVector {
-                    operands: layout.octets.map(|octets| at(octets + c * layout.stride * WIDTH)),
-                    weights: Some(at(layout.pair_weights + c * WIDTH)),
-                    sums: at(layout.sums + c * WIDTH),
-                    begun: layout.begun.map(|begun| at(begun + c * WIDTH)),
-                    square,
-                }
-            })
-        });
-        each.collect()
+        let part = |vector: usize| {
+            let first = vector * doubles;
+            let at = |element: usize| 8 * element as i64;
+            PairVector {
+                operands: layout.octets.map(|octets| at(octets + lane(first, 0, layout.stride))),
+                weights: Some(at(layout.pair_weights + first)),
+                sums: at(layout.sums + first),
+                begun: layout.begun.map(|begun| at(begun + first)),
+                square: square[vector],
+            }
+        };
+        (0..used.len()).filter(|&vector| used[vector]).map(part).collect()
     }
 
     /// Pair by pair, operands straight from the series; pairs with a common operand follow each other.
