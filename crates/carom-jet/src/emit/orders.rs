@@ -57,9 +57,9 @@ impl Emitter<'_> {
         self.asm.move_general(Base::NextSums.register(), arena);
         self.asm.set(RBX, 3);
         let again = self.asm.label();
-        self.interior_sums();
         self.boundary_terms(room);
         self.order(OrderKind::Middle);
+        self.interior_sums();
         self.advance();
         self.asm.exchange(Base::Sums.register(), Base::NextSums.register());
         self.asm.add_number(RBX, 1);
