@@ -7,7 +7,7 @@ use crate::events::KnownSign;
 use crate::figures::figures;
 use crate::run::{Halt, Run};
 use crate::stepper::{NextSeries, SMOOTH};
-use carom_jet::{SHORTEST, SHORTEST_UNIT, StepSize, Time, powers, shorter_unit, unit_for, within_unit};
+use carom_jet::{SHORTEST, SHORTEST_UNIT, StepSize, Time, shorter_unit, unit_for, within_unit};
 use carom_mech::model::Method;
 
 impl Run<'_> {
@@ -32,7 +32,7 @@ impl Run<'_> {
             }
             Method::Taylor => self.expand_series(left)?,
         };
-        powers(h, &mut self.stepper.powers);
+        self.leg.flow().powers(h, &mut self.stepper.powers);
         Ok(h)
     }
 

@@ -292,8 +292,13 @@ impl Flow {
                 &mut more[..]
             }
         };
-        powers(h, h_powers);
+        self.powers(h, h_powers);
         self.pair_with(h_powers, into, low);
+    }
+
+    /// h, h², … into `into`: [`powers`], with the instructions in use.
+    pub fn powers(&self, h: f64, into: &mut [f64]) {
+        dispatch(self.single.level(), Powers { h, into });
     }
 
     /// The state at t₀ + h τ as a pair, given h, h², ….
@@ -325,6 +330,19 @@ impl Flow {
     /// The value of monitored function `i`, after [`Flow::evaluate`] or [`Flow::jet`].
     pub fn monitored(&self, i: usize) -> f64 {
         self.single.value(self.tape.monitored[i])
+    }
+}
+
+/// The powers of a step, compiled for each instruction set.
+struct Powers<'a> {
+    h: f64,
+    into: &'a mut [f64],
+}
+
+impl Kernel for Powers<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        powers(self.h, self.into);
     }
 }
 

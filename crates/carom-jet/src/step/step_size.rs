@@ -9,6 +9,7 @@
 
 use crate::eval::element::Doubles;
 use crate::eval::flow::Flow;
+use crate::simd::{Kernel, dispatch};
 use crate::step::extent::{Extent, NOTHING, inverse, scale, scale_by_size};
 use crate::step::taylor::{GAP, Taylor, far_shorter, larger, of_last_three, radius, root, smaller};
 
@@ -122,6 +123,22 @@ pub(crate) fn settled(
     step
 }
 
+/// [`settled`] for a single trajectory, compiled for each instruction set.
+struct Settled<'a> {
+    taylor: &'a Taylor,
+    rows: (&'a Flow, &'a Extent),
+    before: f64,
+    variables: usize,
+    step: &'a mut StepSize,
+}
+
+impl Kernel for Settled<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        *self.step = settled(self.taylor, &self.rows, self.before, self.variables);
+    }
+}
+
 /// The first step of a motion, in units of the series: the shortest of all components; 0 where none limits it.
 fn first_step(taylor: &Taylor, rows: &impl SeriesByRows<f64>) -> f64 {
     let n = rows.order();
@@ -168,7 +185,13 @@ impl Taylor {
             return StepSize { length: extent.first_step / flow.unit(), rate: 0.0, bend: 0.0 };
         }
         let variables = if extent.step > 0.0 { variables } else { 0 };
-        settled(self, &(flow, extent), extent.step / flow.unit(), variables)
+        let mut step = StepSize { length: f64::NAN, rate: 0.0, bend: 0.0 };
+        let before = extent.step / flow.unit();
+        dispatch(
+            flow.level(),
+            Settled { taylor: self, rows: (flow, extent), before, variables, step: &mut step },
+        );
+        step
     }
 
     /// Which state variable, and which watched function if it is steeper, limits the step.
