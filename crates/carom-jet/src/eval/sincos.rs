@@ -11,7 +11,7 @@
 // Loops over lanes are indexed: several arrays advance together, and that form becomes vector code.
 #![allow(clippy::needless_range_loop)]
 
-use crate::eval::element::{Count, Octet, Vector, Wide};
+use crate::eval::element::{Count, Vector, Wide};
 use crate::simd::Kernel;
 
 /// Arguments up to this size take the fast way: n < 2²⁰.
@@ -88,17 +88,23 @@ fn reduced(x: f64) -> (f64, f64) {
     (f64::from_bits(a.to_bits() ^ negate_a), f64::from_bits(b.to_bits() ^ negate_b))
 }
 
-/// (sin x, cos x) of eight numbers at once: the bits of [`sin_cos`].
-pub(crate) struct SinCos<'a> {
-    pub x: &'a Octet,
-    pub sin: &'a mut Octet,
-    pub cos: &'a mut Octet,
+/// (sin x, cos x) of several numbers at once: the bits of [`sin_cos`].
+pub(crate) struct SinCos<'a, const W: usize>
+where
+    Count<W>: Vector,
+{
+    pub x: Wide<W>,
+    pub sin: &'a mut Wide<W>,
+    pub cos: &'a mut Wide<W>,
 }
 
-impl Kernel for SinCos<'_> {
+impl<const W: usize> Kernel for SinCos<'_, W>
+where
+    Count<W>: Vector,
+{
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        sin_cos_wide(self.x, self.sin, self.cos);
+        sin_cos_wide(&self.x, self.sin, self.cos);
     }
 }
 

@@ -4,7 +4,7 @@
 //! so that the interior sums of all pairs run through the vector unit with aligned loads and no shuffles.
 
 use crate::emit::Segment;
-use crate::eval::element::Octet;
+use crate::eval::element::{Count, Octet, Vector, Wide};
 use crate::eval::factor::{self, Factor, firm};
 use crate::eval::interpret::{self, BlockSolver, Sums};
 use crate::eval::ldl;
@@ -249,19 +249,17 @@ impl SingleWorkspace {
         self.coded
     }
 
-    /// Instructions the code does not know; sines and cosines eight at a time.
+    /// Instructions the code does not know; sines and cosines up to eight at a time.
     fn outside(&mut self, tape: &Tape, ops: &[u32]) -> bool {
         let SingleWorkspace { layout, arena, factors, level, .. } = self;
         let at = |row: u32| layout.places[row as usize].index(0);
         let arena = flat_mut(arena);
-        let mut waiting = [[0; 2]; WIDTH];
+        let mut waiting = [[0; 3]; WIDTH];
         let mut count = 0;
-        let mut angles = Octet::ZERO;
         for (i, op) in ops.iter().enumerate() {
             match &tape.ops[*op as usize] {
                 Op::SinCos { u, sin, cos, .. } => {
-                    waiting[count] = [at(*sin), at(*cos)];
-                    angles.0[count] = arena[at(*u)];
+                    waiting[count] = [at(*u), at(*sin), at(*cos)];
                     count += 1;
                 }
                 op => {
@@ -271,11 +269,10 @@ impl SingleWorkspace {
                 }
             }
             if count == WIDTH || (count > 0 && i + 1 == ops.len()) {
-                let (mut sin, mut cos) = (Octet::ZERO, Octet::ZERO);
-                dispatch(*level, SinCos { x: &angles, sin: &mut sin, cos: &mut cos });
-                for (lane, [s, c]) in waiting[..count].iter().enumerate() {
-                    arena[*s] = sin.0[lane];
-                    arena[*c] = cos.0[lane];
+                if count > WIDTH / 2 {
+                    sines_and_cosines::<WIDTH>(*level, arena, &waiting[..count]);
+                } else {
+                    sines_and_cosines::<{ WIDTH / 2 }>(*level, arena, &waiting[..count]);
                 }
                 count = 0;
             }
@@ -293,6 +290,23 @@ impl SingleWorkspace {
         interpret::set_weights(&layout, arena, layout.pair_weights, &self.moving_pairs);
         interpret::set_weights(&layout, arena, layout.edge_weights, &self.moving_edges);
         dispatch(self.level, Orders { tape, layout: &layout, schedule: &schedule, workspace: self });
+    }
+}
+
+/// Sines and cosines of up to W numbers at once; `places`: those of the number, its sine and its cosine.
+#[inline(always)]
+fn sines_and_cosines<const W: usize>(level: Level, arena: &mut [f64], places: &[[usize; 3]])
+where
+    Count<W>: Vector,
+{
+    // The last one stands in for those that are missing. Numbers go from their places into the vector, not by way of an array:
+    // that would be written in parts and read as a whole, which waits.
+    let x = Wide::new(std::array::from_fn(|i| arena[places[i.min(places.len() - 1)][0]]));
+    let (mut sin, mut cos) = (Wide::ZERO, Wide::ZERO);
+    dispatch(level, SinCos::<W> { x, sin: &mut sin, cos: &mut cos });
+    for (lane, [_, s, c]) in places.iter().enumerate() {
+        arena[*s] = sin.0[lane];
+        arena[*c] = cos.0[lane];
     }
 }
 
