@@ -7,7 +7,7 @@
 //! written as loads and stores runs on registers. What is only *kept* is stored when its register is needed, or never.
 
 use super::listing::{Meant, Operand};
-pub(crate) use super::operand::{Base, General, Mem, RBP, RBX, Rm, VectorOp, VectorWidth};
+pub(crate) use super::operand::{Base, General, Mem, R12, R13, R14, RBP, RBX, Rm, VectorOp, VectorWidth};
 use std::collections::HashMap;
 
 /// Vector registers 0 and 1 are scratch; the others remember.
@@ -415,11 +415,6 @@ impl Assembler {
         self.general(0x01, from.0, to);
     }
 
-    pub(crate) fn subtract(&mut self, to: General, from: General) {
-        self.mean("sub", &[to.operand(), from.operand()]);
-        self.general(0x29, from.0, to);
-    }
-
     pub(crate) fn add_number(&mut self, to: General, value: i64) {
         self.with_number("add", [0x81, 0], to, value);
     }
@@ -459,12 +454,19 @@ impl Assembler {
 
     pub(crate) fn push(&mut self, of: General) {
         self.mean("push", &[of.operand()]);
-        self.bytes.push(0x50 | of.0);
+        self.of_stack(0x50, of);
     }
 
     pub(crate) fn pop(&mut self, of: General) {
         self.mean("pop", &[of.operand()]);
-        self.bytes.push(0x58 | of.0);
+        self.of_stack(0x58, of);
+    }
+
+    fn of_stack(&mut self, opcode: u8, of: General) {
+        if of.0 > 7 {
+            self.bytes.push(0x41);
+        }
+        self.bytes.push(opcode | of.0 & 7);
     }
 
     /// Clears the upper halves of the vector registers (no penalty for the caller's code) and returns.

@@ -8,7 +8,7 @@
 //! K + 1:    a_{j+1} b_{K−j} + a_{K−j} b_{j+1}    likewise; then a_2 b_{K−1} + a_{K−1} b_2
 //! ```
 
-use super::assembler::{Base, IF_NOT_ZERO, IF_ZERO, Mem, RBP, RBX, Rm, VectorOp as Do};
+use super::assembler::{Base, IF_NOT_ZERO, IF_ZERO, Mem, R12, R13, R14, RBP, RBX, Rm, VectorOp as Do};
 use super::{EmitTarget, Emitter};
 use crate::ir::layout::{WIDTH, lane};
 
@@ -60,6 +60,7 @@ impl Emitter<'_> {
         let width = std::mem::replace(&mut self.asm.width, own);
         self.asm.test_bits(RBX, 1);
         let even = self.asm.jump(IF_ZERO);
+        self.find_middle();
         for group in self.groups(&parts) {
             self.two_orders(&group);
         }
@@ -156,30 +157,26 @@ impl Emitter<'_> {
         if self.asm.width.doubles() == WIDTH { 32 } else { 16 }
     }
 
-    /// Low at q − 1, High at q + 1 where K = k + 1 = 2q; the number of places j is left in `RBP` (zero flag set when none).
-    fn point(&mut self) {
-        let (low, high, arena) = (Base::Low.register(), Base::High.register(), Base::Arena.register());
+    /// Where the sums of order K = k + 1 = 2q begin: q − 1 in `R12`, q + 1 in `R13`, the number of places j in `R14`.
+    fn find_middle(&mut self) {
+        let arena = Base::Arena.register();
         let bits = self.coefficient_bits();
-        self.asm.move_general(RBP, RBX);
-        self.asm.shift_right(RBP, 1);
-        self.asm.move_general(low, RBP);
-        self.asm.shift_left(low, bits);
-        self.asm.add(low, arena);
-        self.asm.move_general(high, RBX);
-        self.asm.add_number(high, 1);
-        self.asm.subtract(high, RBP);
-        self.asm.shift_left(high, bits);
-        self.asm.add(high, arena);
-        self.asm.decrement(RBP);
+        self.asm.move_general(R14, RBX);
+        self.asm.shift_right(R14, 1);
+        self.asm.move_general(R12, R14);
+        self.asm.shift_left(R12, bits);
+        self.asm.add(R12, arena);
+        self.asm.move_general(R13, R12);
+        self.asm.add_number(R13, 2 * self.coefficient());
+        self.asm.decrement(R14);
     }
 
-    /// Low at q.
-    fn point_middle(&mut self) {
-        let low = Base::Low.register();
-        self.asm.move_general(low, RBX);
-        self.asm.add_number(low, 1);
-        self.asm.shift_left(low, self.coefficient_bits() - 1);
-        self.asm.add(low, Base::Arena.register());
+    /// Low at q − 1, High at q + 1; the number of places j is left in `RBP` (zero flag set when none).
+    fn point(&mut self) {
+        self.asm.move_general(Base::Low.register(), R12);
+        self.asm.move_general(Base::High.register(), R13);
+        self.asm.move_general(RBP, R14);
+        self.asm.test_bits(RBP, -1);
     }
 
     /// So many places outwards.
@@ -219,12 +216,13 @@ impl Emitter<'_> {
         self.asm.jump_back(IF_NOT_ZERO, again);
         self.asm.land(none);
         self.asm.land(no_more);
-        self.point_middle();
+        self.asm.move_general(Base::Low.register(), R12);
         for sums in group {
             let (part, x) = (&sums.part, sums.register(0, 0));
             self.asm.operate(Do::Add, x, x, Rm::Register(sums.register(0, part.halves() - 1)));
-            self.asm.load(0, Mem(Base::Low, part.operands[0]));
-            self.asm.operate(Do::Fused, x, 0, Rm::Memory(Mem(Base::Low, part.operands[1])));
+            let [a, b] = part.operands.map(|operand| Mem(Base::Low, operand + self.coefficient()));
+            self.asm.load(0, a);
+            self.asm.operate(Do::Fused, x, 0, Rm::Memory(b));
             self.finish_sum(part, x);
             for half in 0..part.halves() {
                 let at = Mem(Base::Arena, part.begun[usize::from(half)]);

@@ -45,6 +45,9 @@ impl General {
 
 pub(crate) const RBX: General = General(3);
 pub(crate) const RBP: General = General(5);
+pub(crate) const R12: General = General(12);
+pub(crate) const R13: General = General(13);
+pub(crate) const R14: General = General(14);
 
 /// Base registers of memory operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

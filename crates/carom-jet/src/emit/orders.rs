@@ -6,7 +6,9 @@
 //!
 //! Order 1 has no pairs, order 2 has a_1 b_1 only (half of the boundary terms), the interior sums of order 3 are empty.
 
-use super::assembler::{Base, IF_NOT_ZERO, Mem, RBP, RBX, Rm, VectorOp as Do, VectorWidth};
+use super::assembler::{
+    Base, General, IF_NOT_ZERO, Mem, R12, R13, R14, RBP, RBX, Rm, VectorOp as Do, VectorWidth,
+};
 use super::{EmitTarget, Emitter, EntryPoint, LARGEST};
 use crate::ir::layout::{BlockFactors, SCALES, WIDTH};
 use crate::ir::recurrence::{OrderEquation, OrderScale, OrderStage};
@@ -22,6 +24,9 @@ pub(crate) enum OrderKind {
     Last,
 }
 
+/// Registers that belong to the caller and are used here: the order k, and those of interior sums.
+const SAVED: [General; 5] = [RBX, RBP, R12, R13, R14];
+
 /// From so many pairs on, boundary terms are added in vectors.
 const MANY: usize = 24;
 
@@ -33,8 +38,7 @@ impl Emitter<'_> {
         let order = self.layout.order as i64;
         let arena = Base::Arena.register();
         self.asm.forget();
-        self.asm.push(RBX);
-        self.asm.push(RBP);
+        SAVED.into_iter().for_each(|register| self.asm.push(register));
         self.weights();
         for base in [Base::Series, Base::Octets, Base::State, Base::Scale] {
             self.asm.move_general(base.register(), arena);
@@ -67,8 +71,7 @@ impl Emitter<'_> {
         self.asm.jump_back(IF_NOT_ZERO, again);
         self.boundary_terms(self.layout.tables.last_pairs);
         self.order(OrderKind::Last);
-        self.asm.pop(RBP);
-        self.asm.pop(RBX);
+        SAVED.into_iter().rev().for_each(|register| self.asm.pop(register));
         self.asm.finish();
         (self.asm.bytes.len() <= LARGEST).then_some(entry)
     }

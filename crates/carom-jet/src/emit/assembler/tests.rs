@@ -87,13 +87,13 @@ fn every_vector_instruction_with_every_kind_of_operand_is_what_was_meant() {
 #[test]
 fn general_instructions_and_jumps_are_what_was_meant() {
     let mut asm = Assembler::new(VectorWidth::One, 16, true);
-    let all = [RBX, RBP].into_iter().chain(BASES.map(Base::register));
+    let saved = [RBX, RBP, R12, R13, R14];
+    let all = saved.into_iter().chain(BASES.map(Base::register));
     let forward = asm.jump(IF_ZERO);
     let back = asm.label();
     for (of, other) in all.clone().flat_map(|a| all.clone().map(move |b| (a, b))) {
         asm.move_general(of, other);
         asm.add(of, other);
-        asm.subtract(of, other);
         asm.exchange(of, other);
         asm.set(of, -5);
         asm.add_number(of, i64::from(i32::MIN));
@@ -101,16 +101,16 @@ fn general_instructions_and_jumps_are_what_was_meant() {
         asm.shift_left(of, 6);
         asm.shift_right(of, 1);
         asm.test_bits(of, 1);
+        asm.test_bits(of, -1);
         asm.decrement(of);
     }
-    asm.push(RBX);
-    asm.push(RBP);
+    saved.into_iter().for_each(|of| asm.push(of));
     asm.jump_back(IF_NOT_ZERO, back);
     let skip = asm.skip();
     asm.land(forward);
     asm.pop(RBP);
     asm.land(skip);
-    asm.pop(RBX);
+    saved.into_iter().for_each(|of| asm.pop(of));
     asm.finish();
     let meant = asm.close().unwrap();
     disassembly::compare("general", &asm.bytes, &meant, false);
