@@ -55,7 +55,7 @@ where
     fn begin(&mut self) {
         let n = self.lanes.tape.dimension;
         for i in 0..W {
-            self.left.0[i] = self.end.get(i).minus(self.time.get(i)) / self.lanes.unit.0[i];
+            self.left.0[i] = self.end.get(i).minus(self.time.get(i)) * self.lanes.per_unit.0[i];
         }
         if !self.monitors.residuals.is_empty() {
             self.seen.0.clone_from(&self.ranges);
@@ -69,17 +69,15 @@ where
     fn step_sizes(&mut self) {
         let n = self.lanes.order;
         let unit = self.lanes.unit;
-        let before = self.step.over(unit);
+        let before = self.step.times(self.lanes.per_unit);
         let rows = AllLanes { lanes: &self.lanes, ranges: &self.ranges };
         let variables = self.monitors.smooth.map_or(0, |smooth| smooth.variables);
         let StepSize { length: mut natural, rate, bend } =
             step_size::natural(&self.taylor, &rows, before, variables);
-        for i in 0..W {
-            if before.0[i] == 0.0 && self.first_step[i] > 0.0 {
-                natural.0[i] = self.first_step[i] / unit.0[i];
-            } else if is_unsettled(natural.0[i], before.0[i]) {
-                let rows = OneLane(AllLanes { lanes: &self.lanes, ranges: &self.ranges }, i);
-                natural.0[i] = step_size::settled(&self.taylor, &rows, before.0[i], 0).length;
+        let unsettled = natural.zip(before, |h, before| if is_unsettled(h, before) { 1.0 } else { 0.0 });
+        if !unsettled.is_zero() {
+            for i in (0..W).filter(|&i| unsettled.0[i] != 0.0) {
+                natural.0[i] = self.settle(i, before.0[i]);
             }
         }
         self.stiff(StepSize { length: natural, rate, bend });
@@ -114,6 +112,15 @@ where
             let odd = !(within_unit(natural.0[i]) | (natural.0[i] == f64::INFINITY));
             self.needs_attention[i] = u64::from(hopeless | odd);
         }
+    }
+
+    /// The step of a lane, measured by itself: its first, or one far shorter than the one before.
+    fn settle(&self, lane: usize, before: f64) -> f64 {
+        if before == 0.0 && self.first_step[lane] > 0.0 {
+            return self.first_step[lane] / self.lanes.unit.0[lane];
+        }
+        let rows = OneLane(AllLanes { lanes: &self.lanes, ranges: &self.ranges }, lane);
+        step_size::settled(&self.taylor, &rows, before, 0).length
     }
 
     /// Which lanes take a step of `Monitors::smooth`; of the first step of a motion nothing is known but itself.
