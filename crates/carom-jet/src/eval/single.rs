@@ -34,6 +34,8 @@ pub(crate) struct SingleWorkspace {
     cursor: Cursor<f64>,
     /// Outer `None`: not asked for yet.
     code: Option<MachineCode>,
+    /// Of each segment of the code: the angles, sines and cosines that are evaluated there.
+    sines: Vec<Vec<[usize; 3]>>,
     /// Were the last values made by code?
     coded: bool,
     /// τ: a power of two.
@@ -61,6 +63,7 @@ impl SingleWorkspace {
             cursor: Cursor::new(),
             layout: Arc::new(layout),
             code: None,
+            sines: Vec::new(),
             coded: false,
             unit: 1.0,
         }
@@ -95,7 +98,12 @@ impl SingleWorkspace {
 
     /// Calls `f` with the tape's code for this order; it is made by the first workspace that needs it.
     fn with_code(&mut self, tape: &Tape, f: impl FnOnce(&mut Self, &ExecutableCode) -> bool) -> bool {
-        let code = self.code.take().unwrap_or_else(|| code(tape, &self.layout, 1, self.level));
+        let code = self.code.take().unwrap_or_else(|| {
+            let code = code(tape, &self.layout, 1, self.level);
+            let segments = code.iter().flat_map(|code| code.program().values());
+            self.sines = segments.map(|segment| sines_of(tape, &self.layout, segment)).collect();
+            code
+        });
         let done = code.as_ref().is_some_and(|code| f(self, code));
         self.code = Some(code);
         done
@@ -234,13 +242,15 @@ impl SingleWorkspace {
 
     /// Order 0 by code; false when a symmetric block needs pivoting, or a block is singular.
     fn run_values(&mut self, tape: &Tape, code: &ExecutableCode) -> bool {
-        for segment in code.program().values() {
+        for (i, segment) in code.program().values().iter().enumerate() {
             match segment {
                 Segment::Code(entry) => code.run(*entry, &mut self.arena),
                 Segment::Outside(ops) => {
-                    if !self.outside(tape, ops) {
+                    // None of them needs another one of its segment.
+                    if ops.len() > self.sines[i].len() && !self.others(tape, ops) {
                         return false;
                     }
+                    sines_and_cosines(self.level, flat_mut(&mut self.arena), &self.sines[i]);
                 }
             }
         }
@@ -249,35 +259,12 @@ impl SingleWorkspace {
         self.coded
     }
 
-    /// Instructions the code does not know; sines and cosines up to eight at a time.
-    fn outside(&mut self, tape: &Tape, ops: &[u32]) -> bool {
-        let SingleWorkspace { layout, arena, factors, level, .. } = self;
-        let at = |row: u32| layout.places[row as usize].index(0);
-        let arena = flat_mut(arena);
-        let mut waiting = [[0; 3]; WIDTH];
-        let mut count = 0;
-        for (i, op) in ops.iter().enumerate() {
-            match &tape.ops[*op as usize] {
-                Op::SinCos { u, sin, cos, .. } => {
-                    waiting[count] = [at(*u), at(*sin), at(*cos)];
-                    count += 1;
-                }
-                op => {
-                    if order_zero::value(tape, layout, arena, factors, op).is_err() {
-                        return false;
-                    }
-                }
-            }
-            if count == WIDTH || (count > 0 && i + 1 == ops.len()) {
-                if count > WIDTH / 2 {
-                    sines_and_cosines::<WIDTH>(*level, arena, &waiting[..count]);
-                } else {
-                    sines_and_cosines::<{ WIDTH / 2 }>(*level, arena, &waiting[..count]);
-                }
-                count = 0;
-            }
-        }
-        true
+    /// Instructions the code does not know, but for sines and cosines; false when a block is singular.
+    fn others(&mut self, tape: &Tape, ops: &[u32]) -> bool {
+        let SingleWorkspace { layout, arena, factors, .. } = self;
+        let mut others =
+            ops.iter().map(|op| &tape.ops[*op as usize]).filter(|op| !matches!(op, Op::SinCos { .. }));
+        others.all(|op| order_zero::value(tape, layout, flat_mut(arena), factors, op).is_ok())
     }
 
     // ---- by reading the recurrence -----------------------------------------------------------------------
@@ -293,9 +280,33 @@ impl SingleWorkspace {
     }
 }
 
+/// The places of angles, sines and cosines of a segment.
+fn sines_of(tape: &Tape, layout: &Layout, segment: &Segment) -> Vec<[usize; 3]> {
+    let Segment::Outside(ops) = segment else { return Vec::new() };
+    let each = ops.iter().filter_map(|op| match &tape.ops[*op as usize] {
+        Op::SinCos { u, sin, cos, .. } => {
+            Some([u, sin, cos].map(|row| layout.places[*row as usize].index(0)))
+        }
+        _ => None,
+    });
+    each.collect()
+}
+
+/// Sines and cosines, eight at a time; of four and fewer, four.
+#[inline(always)]
+fn sines_and_cosines(level: Level, arena: &mut [f64], places: &[[usize; 3]]) {
+    for places in places.chunks(WIDTH) {
+        if places.len() > WIDTH / 2 {
+            sines_together::<WIDTH>(level, arena, places);
+        } else {
+            sines_together::<{ WIDTH / 2 }>(level, arena, places);
+        }
+    }
+}
+
 /// Sines and cosines of up to W numbers at once; `places`: those of the number, its sine and its cosine.
 #[inline(always)]
-fn sines_and_cosines<const W: usize>(level: Level, arena: &mut [f64], places: &[[usize; 3]])
+fn sines_together<const W: usize>(level: Level, arena: &mut [f64], places: &[[usize; 3]])
 where
     Count<W>: Vector,
 {
