@@ -94,7 +94,7 @@
 //! | step size, what may hide | 1 | `step/step_size.rs`, `step/step_guard.rs`: one trajectory and lanes |
 //! | powers of h | 2 | `eval/polynomial.rs`: `powers` of one trajectory by fours, `powers_of` lanes |
 //! | a sum a + b with its error, a pair of doubles plus a double | 1 | `eval/time.rs`: one trajectory and lanes |
-//! | the end of a step | 2 | rows of coefficients (`polynomial::end_of`: one trajectory and lanes); coefficients kept order by order, of large systems (`polynomial::ends_of`) |
+//! | the end of a step | 3 | rows of coefficients (`polynomial::end_of`: lanes, and the clear one; `end_of_row`: one trajectory, four sums in a vector); coefficients kept order by order, of large systems (`polynomial::ends_of`) |
 //! | audit of a step | 1 | `step/audit.rs`: how a balance, its scale, the greatest sizes and residuals are taken; *which* functions they are taken of is said once for lanes ([`Monitors`]) and once by each caller for its single runs |
 //! | p₀ + Σ min(0, p_k h^k) > 0 | 3 | [`roots::certainly_none`] for any beginning; bounds of all lanes (`batch/rounds/kernel.rs`), more cautious by their rounding; callers may have their own for single runs. It only saves work: where it cannot tell, roots are isolated |
 //!

@@ -4,7 +4,7 @@
 //! x(h) = x₀ + (low + ((Σ₀ + Σ₁) + (Σ₂ + Σ₃)) + Σ_rest)        Σ_i = Σ x_k h^k over k ≡ i + 1 mod 4, as far as there are whole fours
 //! ```
 
-use crate::eval::element::Element;
+use crate::eval::element::{Element, Wide};
 use crate::eval::time::two_sum;
 
 /// p(h) = Σ p_k h^k.
@@ -46,7 +46,7 @@ impl Coefficients<'_> {
         match self {
             Coefficients::ByRow(rows, stride) => {
                 for ((x, low), row) in into.iter_mut().zip(low).zip(rows.chunks_exact(stride)) {
-                    (*x, *low) = end_of(row, powers, *low);
+                    (*x, *low) = end_of_row(row, powers, *low);
                 }
             }
             Coefficients::ByOrder(orders, pitch, _) => ends_of(orders, pitch, powers, into, low),
@@ -128,6 +128,23 @@ pub(crate) fn end_of<T: Element>(row: &[T], powers: &[T], low: T) -> (T, T) {
     two_sum(row[0], four_sums(&row[1..], powers, T::times).plus(low))
 }
 
+/// [`end_of`] for one trajectory: its four sums are one vector.
+#[inline(always)]
+fn end_of_row(row: &[f64], powers: &[f64], low: f64) -> (f64, f64) {
+    let (quads, rest) = row[1..].as_chunks::<4>();
+    let (powers, rest_powers) = powers[..row.len() - 1].as_chunks::<4>();
+    let mut sums = Wide::<4>::ZERO;
+    for (c, p) in quads.iter().zip(powers) {
+        sums = sums.plus(Wide::new(*c).times(Wide::new(*p)));
+    }
+    let mut last = 0.0;
+    for (c, p) in rest.iter().zip(rest_powers) {
+        last += c * p;
+    }
+    let [s, t, u, v] = sums.0;
+    two_sum(row[0], ((s + t) + (u + v) + last) + low)
+}
+
 /// Σ term(c_k, p_k), every fourth k in a sum of its own, what is left in another.
 #[inline(always)]
 pub(crate) fn four_sums<T: Element>(c: &[T], p: &[T], term: impl Fn(T, T) -> T) -> T {
@@ -188,6 +205,7 @@ mod tests {
             let wanted: f64 = (0..=n).map(|k| row[k] * 0.5f64.powi(k as i32)).sum();
             assert!((end_of(&row, &h, 0.0).0 - wanted).abs() < 4.0 * f64::EPSILON, "{n}");
             let kept = 1e-17;
+            assert_eq!(end_of_row(&row, &h, kept), end_of(&row, &h, kept), "the same bits");
             let (pitch, mut ends, mut low) = (8, [0.0; 6], [kept; 6]);
             let orders: Vec<f64> =
                 row.iter().flat_map(|c| (0..pitch).map(move |i| c * (1 + i) as f64)).collect();
