@@ -1,7 +1,7 @@
 //! Orders 1 … N: see the module of recurrences for what is computed, and in which sequence.
 //!
 //! ```text
-//! weights; order 1; boundary weights; order 2; for k = 3 … N−1 { interior sums of k + 1; order k }; order N
+//! weights; order 1; boundary weights; order 2; for k = 3 … N−1 { order k; interior sums of k + 1 }; order N
 //! ```
 //!
 //! Order 1 has no pairs, order 2 has a_1 b_1 only (half of the boundary terms), the interior sums of order 3 are empty.
