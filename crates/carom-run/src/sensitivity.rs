@@ -25,10 +25,9 @@ use std::ops::Range;
 
 /// The truncation of a variation is that of the motion times the order: one order more makes up for it.
 pub(crate) const MORE_ORDERS: usize = 1;
-/// Last terms of a variation beyond this many tolerances, relative to its first ones, are not the motion's times the order: …
+/// Last terms of a variation beyond this many tolerances, relative to its largest one, are not the motion's times the order: the step is
+/// halved for it ([`Flow::reach`]).
 pub(crate) const LOOSE: f64 = 64.0;
-/// … the step is halved for it, at most so often.
-const MOST_HALVINGS: usize = 40;
 /// Directions that share a tape: two vectors of eight in small systems.
 const TOGETHER: usize = 16;
 /// The same in large systems, whose tapes are long enough with eight.
@@ -380,25 +379,26 @@ impl Run<'_> {
             self.lose(Obstacle::RankLoss, &[], None);
             return;
         }
-        let state = self.now.state[..2 * self.size()].to_vec();
-        self.expand_variation_at(0.0, &state, h);
+        let state = std::mem::take(&mut self.now.state);
+        self.expand_variation_at(0.0, &state[..2 * self.size()], h);
+        self.now.state = state;
     }
 
     /// The same s units into the step, where the motion is at `state` and h units are left.
     fn expand_variation_at(&mut self, s: f64, state: &[f64], h: f64) {
-        let (time, unit, key) =
-            (self.now.time.plus(s * self.stepper.unit), self.stepper.unit, self.leg.key.clone());
+        let unit = self.stepper.unit;
+        let time = self.now.time.plus(s * unit);
         let limit = LOOSE * self.options.tolerance;
         let Some(tangent) = &mut self.tangent else { return };
         let mut fine = true;
         (tangent.begun, tangent.reach) = (s, h);
-        for space in tangent.spaces.get_mut(&key).into_iter().flatten() {
+        for space in tangent.spaces.get_mut(&self.leg.key).into_iter().flatten() {
             space.room.clear();
             space.room.extend_from_slice(state);
             tangent.columns[space.directions.clone()].iter().for_each(|c| space.room.extend_from_slice(c));
             space.flow.set_unit(unit);
             fine &= space.flow.jet(time, &space.room).is_ok();
-            tangent.reach = tangent.reach.min(reach(&space.flow, state.len()..space.room.len(), h, limit));
+            tangent.reach = tangent.reach.min(space.flow.reach(state.len()..space.room.len(), h, limit));
         }
         if !fine {
             self.lose(Obstacle::RankLoss, &[], None);
@@ -443,14 +443,18 @@ impl Run<'_> {
                 space.low.resize(space.room.len(), 0.0);
                 space.flow.pair_at(h - tangent.begun, &mut space.room, &mut space.low);
                 let columns = tangent.columns[space.directions.clone()].iter_mut();
-                columns.zip(space.room[size..].chunks(size)).for_each(|(c, end)| c.copy_from_slice(end));
                 let peaks = tangent.peaks[space.directions.clone()].iter_mut();
-                peaks.zip(space.room[size..].chunks(size)).for_each(|(p, end)| *p = p.max(largest(end)));
+                for ((column, peak), end) in columns.zip(peaks).zip(space.room[size..].chunks_exact(size)) {
+                    column.copy_from_slice(end);
+                    *peak = peak.max(largest(end));
+                }
             }
             tangent.begun = 0.0;
         } else if let Some(columns) = self.columns_within(h)
             && let Some(tangent) = &mut self.tangent
         {
+            let peaks = tangent.peaks.iter_mut();
+            peaks.zip(&columns).for_each(|(peak, column)| *peak = peak.max(largest(column)));
             (tangent.columns, tangent.begun) = (columns, 0.0);
         }
     }
@@ -533,46 +537,6 @@ impl Run<'_> {
             ));
         }
     }
-}
-
-/// How far the series of these variables reach: h, or what halving it leaves until the last three terms of each are negligible beside its
-/// largest one. Terms fall at least eightfold from order to order where the motion's own do, so those before the last may be larger.
-fn reach(flow: &Flow, variables: Range<usize>, mut h: f64, limit: f64) -> f64 {
-    let order = flow.order();
-    let tail = order.saturating_sub(2);
-    for _ in 0..MOST_HALVINGS {
-        let power = |k: usize| h.powi(k as i32);
-        // Powers of all variables alike: they are the dearest of it.
-        let first: [f64; 4] = std::array::from_fn(power);
-        let last: [f64; 3] = std::array::from_fn(|i| {
-            let k = tail + i;
-            if k <= order { power(k) / 8.0_f64.powi((order - k) as i32) } else { 0.0 }
-        });
-        let orders: [usize; 7] =
-            std::array::from_fn(|k| if k < 4 { k.min(order) } else { (tail + k - 4).min(order) });
-        let larger = |a: f64, b: f64| if a > b { a } else { b };
-        let (mut all, mut i) = (true, 0);
-        // The first terms nearly always tell, without a branch; a series that begins later is looked at as a whole.
-        flow.coefficients().each(orders, |c| {
-            let left = larger(larger(c[4].abs() * last[0], c[5].abs() * last[1]), c[6].abs() * last[2]);
-            let size = larger(
-                larger(c[0].abs(), c[1].abs() * first[1]),
-                larger(c[2].abs() * first[2], c[3].abs() * first[3]),
-            );
-            all &= (left <= limit * size) | (i < variables.start);
-            i += 1;
-        });
-        let fits = |i: usize| {
-            let size = |k: usize| flow.coefficient(i, k.min(order)).abs();
-            let left = (0..3).map(|k| size(tail + k) * last[k]).fold(0.0, f64::max);
-            left <= limit * (0..tail.max(4)).map(|k| size(k) * power(k)).fold(0.0, f64::max)
-        };
-        if all || variables.clone().all(fits) {
-            break;
-        }
-        h /= 2.0;
-    }
-    h
 }
 
 /// Which parameters a seed moves, and whether by exactly 1.

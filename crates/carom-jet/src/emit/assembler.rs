@@ -8,7 +8,6 @@
 
 use super::listing::{Meant, Operand};
 pub(crate) use super::operand::{Base, General, Mem, R12, R13, R14, RBP, RBX, Rm, VectorOp, VectorWidth};
-use std::collections::HashMap;
 
 /// Vector registers 0 and 1 are scratch; the others remember.
 const FIRST_CACHED: u8 = 2;
@@ -27,10 +26,6 @@ pub(crate) struct Assembler {
     /// Registers whose place has not been written.
     unsaved: [bool; 32],
     next: u8,
-    /// Index vectors that follow the code, and where they are read: after the displacement that ends there.
-    vectors: Vec<[i32; 8]>,
-    known: HashMap<[i32; 8], usize>,
-    reads: Vec<(usize, usize)>,
     /// Was there a number that 32 bits do not hold?
     refused: bool,
     /// What was meant, if that is asked for.
@@ -61,9 +56,6 @@ impl Assembler {
             holds: [None; 32],
             unsaved: [false; 32],
             next: FIRST_CACHED,
-            vectors: Vec::new(),
-            known: HashMap::new(),
-            reads: Vec::new(),
             refused: false,
             meant: listed.then(Vec::new),
         }
@@ -207,21 +199,44 @@ impl Assembler {
         self.vector(self.width, 2, 1, BROADCAST, x, 0, Rm::Memory(place));
     }
 
-    /// Four doubles from these places: the halves one by one, neighbours with one load. Register 1 holds the upper half.
-    pub(crate) fn collect(&mut self, x: u8, [a, b, c, d]: [Mem; 4]) {
-        debug_assert!(x != 1, "not the register of the upper half");
-        self.load_two(x, [a, b]);
-        let full = Operand::Vector(x, 256);
-        let upper = if are_neighbours(c, d) {
-            self.mean("vinsertf128", &[full, full, memory(c, 128), Operand::Number(1)]);
-            Rm::Memory(c)
+    /// A vector of doubles from these places, at most as many as it has: what is side by side, or the same, with one load. Gather
+    /// instructions take longer, of four doubles and of eight, on every processor that was measured. Registers 0 and 1 hold parts.
+    pub(crate) fn collect(&mut self, x: u8, places: &[Mem]) {
+        debug_assert!(x > 1 && x < 16, "not a register of parts, and one of VEX");
+        let (lower, upper) = places.split_at(places.len().min(4));
+        self.load_four(x, four(lower));
+        // The upper half is zero now.
+        if !upper.is_empty() {
+            self.load_four(0, four(upper));
+            let full = Operand::Vector(x, 512);
+            self.mean("vinsertf64x4", &[full, full, Operand::Vector(0, 256), Operand::Number(1)]);
+            self.vector(VectorWidth::Eight, 3, 1, 0x1a, x, x, Rm::Register(0));
+            self.bytes.push(1);
+        }
+    }
+
+    /// Four doubles in a register, by pairs; register 1 holds the upper one.
+    fn load_four(&mut self, x: u8, [a, b, c, d]: [Mem; 4]) {
+        let width = std::mem::replace(&mut self.width, VectorWidth::Four);
+        let full = self.register(x);
+        if [b, c, d] == [a; 3] {
+            self.broadcast(x, a);
+        } else if are_neighbours(a, b) && are_neighbours(b, c) && are_neighbours(c, d) {
+            self.load_anywhere(x, a);
         } else {
-            self.load_two(1, [c, d]);
-            self.mean("vinsertf128", &[full, full, Operand::Vector(1, 128), Operand::Number(1)]);
-            Rm::Register(1)
-        };
-        self.vector(VectorWidth::Four, 3, 1, 0x18, x, x, upper);
-        self.bytes.push(1);
+            self.load_two(x, [a, b]);
+            let upper = if are_neighbours(c, d) {
+                self.mean("vinsertf128", &[full, full, memory(c, 128), Operand::Number(1)]);
+                Rm::Memory(c)
+            } else {
+                self.load_two(1, [c, d]);
+                self.mean("vinsertf128", &[full, full, Operand::Vector(1, 128), Operand::Number(1)]);
+                Rm::Register(1)
+            };
+            self.vector(VectorWidth::Four, 3, 1, 0x18, x, x, upper);
+            self.bytes.push(1);
+        }
+        self.width = width;
     }
 
     /// Two doubles in the lower half of a register.
@@ -242,58 +257,9 @@ impl Assembler {
         Operand::Vector(x, self.width.register_bits())
     }
 
-    /// Eight doubles from these places (distances in doubles).
-    pub(crate) fn gather(&mut self, x: u8, base: Base, places: [i64; 8]) {
-        // Indices in ymm1, mask in k1: all set before, cleared by the instruction.
-        debug_assert!(x < 16 && x != 1, "an ordinary register, not that of the indices");
-        self.refused |= places.iter().any(|&place| i32::try_from(8 * place).is_err());
-        let places = places.map(|place| place as i32);
-        let vector = *self.known.entry(places).or_insert_with(|| {
-            self.vectors.push(places);
-            self.vectors.len() - 1
-        });
-        // Where the constants will be is known when the code is closed.
-        self.mean("vmovdqu", &[Operand::Vector(1, 256), Operand::Place(vector)]);
-        self.bytes.extend([0xc5, 0xfe, 0x6f, 0x0d, 0, 0, 0, 0]);
-        self.reads.push((self.bytes.len(), vector));
-        self.mean("kxnorw", &[Operand::Mask(1); 3]);
-        self.bytes.extend([0xc5, 0xf4, 0x46, 0xc9]);
-        // Masked instructions wait for what they overwrite; for zero they need not.
-        self.mean("vxorpd", &[Operand::Vector(x, 256); 3]);
-        self.vector(VectorWidth::Four, 1, 1, 0x57, x, x, Rm::Register(x));
-        let base = base.register().0;
-        self.mean("vgatherdpd", &[Operand::Vector(x, 512), Operand::Gathered { base, index: 1 }]);
-        let not = |bit: u8| 1 ^ bit & 1;
-        self.bytes.extend([
-            0x62,
-            not(x >> 3) << 7 | 1 << 6 | not(base >> 3) << 5 | 1 << 4 | 2,
-            0xfd,
-            0x49,
-            0x92,
-            0x44 | (x & 7) << 3,
-            0xc8 | base & 7,
-            0,
-        ]);
-    }
-
-    /// Puts the index vectors after the code; `None` when something was refused or would be out of reach.
+    /// What was meant, if that was asked for; `None` when something was refused.
     pub(crate) fn close(&mut self) -> Option<Vec<Meant>> {
-        self.bytes.resize(self.bytes.len().next_multiple_of(32), 0);
-        let start = self.bytes.len();
-        for v in &self.vectors {
-            self.bytes.extend(v.iter().flat_map(|i| i.to_le_bytes()));
-        }
-        i32::try_from(self.bytes.len()).ok()?;
-        for (after, vector) in self.reads.drain(..) {
-            let distance = (start + 32 * vector) as i32 - after as i32;
-            self.bytes[after - 4..after].copy_from_slice(&distance.to_le_bytes());
-        }
-        let mut meant = self.meant.take().unwrap_or_default();
-        for read in meant.iter_mut().filter(|meant| meant.name == "vmovdqu") {
-            if let Some(Operand::Place(vector)) = read.operands.last_mut() {
-                *vector = start + 32 * *vector;
-            }
-        }
+        let meant = self.meant.take().unwrap_or_default();
         (!self.refused).then_some(meant)
     }
 
@@ -520,6 +486,11 @@ impl Assembler {
         self.refused |= distance.is_err();
         self.bytes[after - 4..after].copy_from_slice(&distance.unwrap_or(0).to_le_bytes());
     }
+}
+
+/// These places; the last one again where there are fewer.
+fn four(places: &[Mem]) -> [Mem; 4] {
+    std::array::from_fn(|lane| places[lane.min(places.len() - 1)])
 }
 
 /// Is the second place right after the first?

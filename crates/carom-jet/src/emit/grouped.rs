@@ -6,14 +6,14 @@
 //! the pairs. Groups are of eight equations whatever the vector: with four doubles each is two vectors, the second of which is
 //! left out when there are no more than four equations.
 
-use super::assembler::{Base, Mem, Rm, VectorOp as Do, VectorWidth};
+use super::assembler::{Base, Mem, Rm, VectorOp as Do};
 use super::orders::OrderKind;
 use super::{EmitTarget, Emitter, base};
 use crate::ir::layout::WIDTH;
 use crate::ir::recurrence::{NONE, OrderEquation, OrderScale, OrderStage, Weight};
 use crate::ir::tape::{ONE, RowIndex};
 
-/// The sum of an equation, one of its terms, and an operand; register 1 is taken by indices and upper halves.
+/// The sum of an equation, one of its terms, and an operand; registers 0 and 1 are taken by parts of operands.
 const SUM: u8 = 2;
 const TERM: u8 = 3;
 const OPERAND: u8 = 4;
@@ -77,15 +77,13 @@ impl Emitter<'_> {
 
     /// The elements at these places: all the same, or side by side, one load; else they are collected.
     fn fetch(&mut self, x: u8, places: &[usize]) {
-        let place = |lane: usize| places[lane.min(places.len() - 1)];
         if places.iter().all(|at| *at == places[0]) {
             self.asm.broadcast(x, self.at(places[0]));
         } else if let Some(first) = neighbours(places) {
             self.asm.load_anywhere(x, self.at(first));
-        } else if self.octet == VectorWidth::Eight {
-            self.asm.gather(x, Base::Arena, std::array::from_fn(|lane| place(lane) as i64));
         } else {
-            self.asm.collect(x, std::array::from_fn(|lane| self.at(place(lane))));
+            let places: Vec<Mem> = places.iter().map(|&place| self.at(place)).collect();
+            self.asm.collect(x, &places);
         }
     }
 

@@ -14,8 +14,6 @@ pub enum Operand {
     Vector(u8, u16),
     /// A 64-bit general register.
     General(u8),
-    /// A mask register.
-    Mask(u8),
     /// Memory at a general register and a displacement: so many bits of it.
     Memory {
         /// The register.
@@ -25,14 +23,7 @@ pub enum Operand {
         /// How much is read or written.
         bits: u16,
     },
-    /// Memory at a general register and eight times the 32-bit numbers in a vector register.
-    Gathered {
-        /// The register.
-        base: u8,
-        /// The vector register.
-        index: u8,
-    },
-    /// A place in the code, in bytes from its beginning: a jump's target, or constants read relative to the instruction.
+    /// A place in the code, in bytes from its beginning: a jump's target.
     Place(usize),
     /// A number.
     Number(i64),
@@ -54,7 +45,7 @@ pub struct Meant {
 pub struct Listing {
     /// For which instruction set and how many trajectories: "AVX2, batch".
     pub title: String,
-    /// The code, then zeros up to a multiple of 32 and constants.
+    /// The code.
     pub bytes: Vec<u8>,
     /// The instructions, one after the other.
     pub meant: Vec<Meant>,

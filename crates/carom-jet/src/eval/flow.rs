@@ -283,6 +283,11 @@ impl Flow {
 
     /// The state at t₀ + h τ as a pair, after a jet: the doubles, and what they leave out.
     pub fn pair_at(&self, h: f64, into: &mut [f64], low: &mut [f64]) {
+        self.with_powers(h, |h_powers| self.pair_with(h_powers, into, low));
+    }
+
+    /// Hands h, h², … h^order to `work`.
+    pub(crate) fn with_powers<R>(&self, h: f64, work: impl FnOnce(&[f64]) -> R) -> R {
         let mut room = [0.0; 64];
         let mut more;
         let h_powers = match self.order() {
@@ -293,7 +298,7 @@ impl Flow {
             }
         };
         self.powers(h, h_powers);
-        self.pair_with(h_powers, into, low);
+        work(h_powers)
     }
 
     /// h, h², … into `into`: [`powers`], with the instructions in use.

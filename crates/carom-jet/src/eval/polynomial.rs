@@ -6,6 +6,9 @@
 
 use crate::eval::element::{Element, Wide};
 use crate::eval::time::two_sum;
+use crate::ir::layout::WIDTH;
+use std::hint::black_box;
+use std::ops::Range;
 
 /// p(h) = Σ p_k h^k.
 pub fn horner(row: &[f64], h: f64) -> f64 {
@@ -24,16 +27,31 @@ pub enum Coefficients<'a> {
 impl Coefficients<'_> {
     /// The coefficients of these orders, of each variable.
     #[inline(always)]
-    pub fn each<const K: usize>(self, orders: [usize; K], mut visit: impl FnMut([f64; K])) {
+    pub fn each<const K: usize>(self, orders: [usize; K], visit: impl FnMut([f64; K])) {
+        let count = match self {
+            Coefficients::ByRow(rows, stride) => rows.len() / stride,
+            Coefficients::ByOrder(_, _, count) => count,
+        };
+        self.each_of(0..count, orders, visit);
+    }
+
+    /// The same, of these variables.
+    #[inline(always)]
+    pub fn each_of<const K: usize>(
+        self,
+        variables: Range<usize>,
+        orders: [usize; K],
+        mut visit: impl FnMut([f64; K]),
+    ) {
         match self {
             Coefficients::ByRow(rows, stride) => {
-                for row in rows.chunks_exact(stride) {
+                for row in rows[variables.start * stride..variables.end * stride].chunks_exact(stride) {
                     visit(orders.map(|k| row[k]));
                 }
             }
-            Coefficients::ByOrder(all, pitch, count) => {
-                let orders = orders.map(|k| &all[k * pitch..][..count]);
-                for i in 0..count {
+            Coefficients::ByOrder(all, pitch, _) => {
+                let orders = orders.map(|k| &all[k * pitch..][variables.clone()]);
+                for i in 0..variables.len() {
                     visit(orders.map(|order| order[i]));
                 }
             }
@@ -54,30 +72,39 @@ impl Coefficients<'_> {
     }
 }
 
-/// [`end_of`] for many rows, kept order by order.
+/// [`end_of`] for many rows, kept order by order: by vectors, which places between two orders make room for.
 #[inline(always)]
 fn ends_of(orders: &[f64], pitch: usize, powers: &[f64], into: &mut [f64], low: &mut [f64]) {
-    const ROWS: usize = 4;
-    for ((start, into), low) in (0..).step_by(ROWS).zip(into.chunks_mut(ROWS)).zip(low.chunks_mut(ROWS)) {
-        let row = |k: usize| &orders[k * pitch + start..][..ROWS];
-        let add = |sum: &mut [f64; ROWS], k: usize| {
-            for (sum, c) in sum.iter_mut().zip(row(k)) {
-                *sum += c * powers[k - 1];
-            }
-        };
-        let (mut sums, mut last) = ([[0.0; ROWS]; 4], [0.0; ROWS]);
-        let whole = powers.len() / 4 * 4;
-        for k in (1..=whole).step_by(4) {
-            for (i, sum) in sums.iter_mut().enumerate() {
-                add(sum, k + i);
-            }
+    let (quads, rest) = powers.as_chunks::<4>();
+    let zero = Wide::<WIDTH>::ZERO;
+    for ((start, into), low) in (0..).step_by(WIDTH).zip(into.chunks_mut(WIDTH)).zip(low.chunks_mut(WIDTH)) {
+        let (mut s, mut t, mut u, mut v, mut last) = (zero, zero, zero, zero, zero);
+        let mut at = start + pitch;
+        for p in quads {
+            s = s.plus(rows_at(orders, at).times(Wide::splat(p[0])));
+            t = t.plus(rows_at(orders, at + pitch).times(Wide::splat(p[1])));
+            u = u.plus(rows_at(orders, at + 2 * pitch).times(Wide::splat(p[2])));
+            v = v.plus(rows_at(orders, at + 3 * pitch).times(Wide::splat(p[3])));
+            at += 4 * pitch;
         }
-        (whole + 1..=powers.len()).for_each(|k| add(&mut last, k));
-        for (i, (x, low)) in into.iter_mut().zip(low).enumerate() {
-            let change = ((sums[0][i] + sums[1][i]) + (sums[2][i] + sums[3][i])) + last[i];
-            (*x, *low) = two_sum(row(0)[i], change + *low);
+        for p in rest {
+            last = last.plus(rows_at(orders, at).times(Wide::splat(*p)));
+            at += pitch;
         }
+        let mut kept = zero;
+        kept.0[..low.len()].copy_from_slice(low);
+        let change = s.plus(t).plus(u.plus(v)).plus(last);
+        let (x, left) = two_sum(rows_at(orders, start), change.plus(kept));
+        into.copy_from_slice(&x.0[..into.len()]);
+        low.copy_from_slice(&left.0[..low.len()]);
     }
+}
+
+/// The coefficients of so many rows from here on.
+#[inline(always)]
+fn rows_at(orders: &[f64], at: usize) -> Wide<WIDTH> {
+    let rows = orders[at..].first_chunk().expect("orders are padded to whole vectors");
+    Wide::new(*rows)
 }
 
 /// h, h², … h^n into `into`: blocks of 1, 2, 4 … are the ones before times h^1, h^2, h^4 …: few roundings, little waiting. By
@@ -141,7 +168,8 @@ fn end_of_row(row: &[f64], powers: &[f64], low: f64) -> (f64, f64) {
     for (c, p) in rest.iter().zip(rest_powers) {
         last += c * p;
     }
-    let [s, t, u, v] = sums.0;
+    // Hidden from the compiler, which would rather keep them as two vectors of two, and shuffle every coefficient into these.
+    let [s, t, u, v] = black_box(sums).0;
     two_sum(row[0], ((s + t) + (u + v) + last) + low)
 }
 

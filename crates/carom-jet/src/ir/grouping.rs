@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// From so many edges on it pays: the code is then read from the second-level cache, and short code is fast code.
-const LONG: usize = 400;
+const LONG: usize = 256;
 
 /// Fewer equations are evaluated one by one.
 const FEW: usize = 3;

@@ -61,16 +61,27 @@ fn every_vector_instruction_with_every_kind_of_operand_is_what_was_meant() {
                 }
             }
         }
-        if width == VectorWidth::Eight {
-            for base in BASES {
-                [0, 2, 15].into_iter().for_each(|x| asm.gather(x, base, [0, 1, 2, 3, 4, 5, 6, 1 << 27]));
-            }
-        }
-        if width == VectorWidth::Four && registers == 16 {
-            // Neighbours in both halves, in the lower one, in the upper one, nowhere.
-            let places = [[0, 8, 64, 72], [0, 8, 64, 32], [8, 0, 64, 72], [64, 0, 32, 8]];
-            for (base, at) in BASES.into_iter().flat_map(|base| places.map(|at| (base, at))) {
-                [0, 2, 8, 15].into_iter().for_each(|x| asm.collect(x, at.map(|at| Mem(base, at))));
+        // Neighbours in both pairs, in the lower one, in the upper one, nowhere; all four; the same four times.
+        let fours = [
+            [0, 8, 64, 72],
+            [0, 8, 64, 32],
+            [8, 0, 64, 72],
+            [64, 0, 32, 8],
+            [64, 72, 80, 88],
+            [64, 64, 64, 64],
+        ];
+        for (base, four) in
+            BASES.into_iter().flat_map(|base| fours.map(|at| (base, at.map(|at| Mem(base, at)))))
+        {
+            for x in [2, 8, 15] {
+                match width {
+                    VectorWidth::One => {}
+                    VectorWidth::Four => (1..=4).for_each(|lanes| asm.collect(x, &four[..lanes])),
+                    VectorWidth::Eight => fours.iter().for_each(|upper| {
+                        let eight = [four, upper.map(|at| Mem(base, at))].concat();
+                        (1..=8).for_each(|lanes| asm.collect(x, &eight[..lanes]));
+                    }),
+                }
             }
         }
         asm.finish();
@@ -127,8 +138,8 @@ fn displacements_and_numbers_beyond_32_bits_are_refused() {
             false,
         ),
         (|asm| asm.add_number(RBX, 1 << 31), false),
-        (|asm| asm.gather(2, Base::Arena, [0, 0, 0, 0, 0, 0, 0, 1 << 28]), false),
-        (|asm| asm.gather(2, Base::Arena, [0, 0, 0, 0, 0, 0, 0, (1 << 28) - 1]), true),
+        (|asm| asm.collect(2, &[0, 8, 1 << 31].map(|at| Mem(Base::Arena, at))), false),
+        (|asm| asm.collect(2, &[0, 8, (1 << 31) - 8].map(|at| Mem(Base::Arena, at))), true),
     ];
     for (i, (emit, fine)) in emit.into_iter().enumerate() {
         let mut asm = Assembler::new(VectorWidth::Eight, 32, false);
