@@ -36,7 +36,7 @@ impl Flow {
             if k <= order { power(k) / FALL.powi((order - k) as i32) } else { 0.0 }
         });
         let first: [f64; FIRST] = std::array::from_fn(|k| power(k.min(order)));
-        let mut short = 0;
+        let mut fitting = 0;
         let coefficients = self.coefficients();
         let orders = std::array::from_fn(|i| order.min(if i < FIRST { i } else { tail + i - FIRST }));
         dispatch(
@@ -48,7 +48,7 @@ impl Flow {
                 first,
                 last,
                 limit,
-                short: &mut short,
+                fitting: &mut fitting,
             },
         );
         // A series that begins later is looked at as a whole.
@@ -57,11 +57,11 @@ impl Flow {
             let left = (0..LAST).map(|k| size(tail + k) * last[k]).fold(0.0, f64::max);
             left <= limit * (0..tail.max(FIRST)).map(|k| size(k) * power(k.min(order))).fold(0.0, f64::max)
         };
-        short == 0 || variables.clone().all(fits)
+        fitting == variables.len() || variables.clone().all(fits)
     }
 }
 
-/// Counts series whose first terms are not large enough for their last ones; compiled for each instruction set.
+/// Counts series whose first terms are large enough for their last ones; compiled for each instruction set.
 struct FirstTerms<'a> {
     coefficients: Coefficients<'a>,
     variables: Range<usize>,
@@ -69,13 +69,13 @@ struct FirstTerms<'a> {
     first: [f64; FIRST],
     last: [f64; LAST],
     limit: f64,
-    short: &'a mut u64,
+    fitting: &'a mut usize,
 }
 
 impl Kernel for FirstTerms<'_> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let FirstTerms { coefficients, variables, orders, first, last, limit, short } = self;
+        let FirstTerms { coefficients, variables, orders, first, last, limit, fitting } = self;
         let larger = |a: f64, b: f64| if a > b { a } else { b };
         let mut count = 0;
         // Without a branch: order by order it becomes vector code.
@@ -85,9 +85,9 @@ impl Kernel for FirstTerms<'_> {
                 larger(c[0].abs(), c[1].abs() * first[1]),
                 larger(c[2].abs() * first[2], c[3].abs() * first[3]),
             );
-            count += u64::from(!(left <= limit * size));
+            count += usize::from(left <= limit * size);
         });
-        *short = count;
+        *fitting = count;
     }
 }
 
