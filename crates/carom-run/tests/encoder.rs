@@ -36,7 +36,7 @@ fn what_this_processor_cannot_execute_is_named() {
 
 #[test]
 fn all_code_of_the_gallery_is_what_was_meant() {
-    let (mut tapes, mut instructions, mut gathers) = (0, 0, 0);
+    let (mut tapes, mut instructions) = (0, 0);
     let mut without_gradient = Vec::new();
     for (name, text) in gallery::all() {
         let (draft, _) = Draft::parse(&text, &name);
@@ -73,12 +73,10 @@ fn all_code_of_the_gallery_is_what_was_meant() {
                 let evex = listing.title.starts_with("AVX-512");
                 disassembly::compare(&title, &listing.bytes, &listing.meant, evex);
                 instructions += listing.meant.len();
-                gathers += listing.meant.iter().filter(|m| m.name == "vgatherdpd").count();
             }
             tapes += 1;
         }
     }
-    println!("{tapes} tapes, {instructions} instructions, {gathers} of them gathers");
-    assert!(gathers > 0);
+    println!("{tapes} tapes, {instructions} instructions");
     assert!(without_gradient.is_empty(), "no gradient: {without_gradient:?}");
 }

@@ -244,7 +244,7 @@ where
             moving,
             (&schedule, cursor),
             arena,
-            &mut LaneSolver(&layout),
+            &mut LaneSolver(tape, &layout),
         );
     }
 
@@ -298,12 +298,22 @@ where
 }
 
 /// Solves with the factors of order 0, all lanes together.
-struct LaneSolver<'a>(&'a Layout);
+struct LaneSolver<'a>(&'a Tape, &'a Layout);
 
 impl<const W: usize> BlockSolver<Wide<W>> for LaneSolver<'_>
 where
     Count<W>: Vector,
 {
+    #[inline(always)]
+    fn size(&self, block: usize) -> usize {
+        self.0.blocks[block].size
+    }
+
+    #[inline(always)]
+    fn has_factors(&self, _: usize) -> bool {
+        true
+    }
+
     #[inline(always)]
     fn solve<const FUSED: bool>(
         &mut self,
@@ -313,7 +323,7 @@ where
         right: RowIndex,
         unknowns: RowIndex,
     ) {
-        let layout = self.0;
+        let layout = self.1;
         let index = |row: RowIndex| layout.places[row as usize].index(k);
         let (right, out) = (|i| index(right + i), |i| index(unknowns + i));
         match &layout.blocks[block] {

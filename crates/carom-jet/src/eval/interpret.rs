@@ -2,9 +2,9 @@
 //! One text for single trajectories and for lanes.
 
 use crate::eval::element::{Element, Octet};
-use crate::eval::schedule::{Cursor, Schedule};
-use crate::ir::layout::{HALF, Layout, SCALES, weigh};
-use crate::ir::recurrence::{OrderScale, OrderStage, Weight};
+use crate::eval::schedule::{Cursor, Named, NamedLists, Names, Schedule, operate};
+use crate::ir::layout::{HALF, Layout, SCALES, WIDTH, weigh};
+use crate::ir::recurrence::Weight;
 use crate::ir::tape::{RowIndex, Tape};
 
 /// Weights that depend on order 0.
@@ -42,18 +42,22 @@ pub(crate) fn boundary_weights<T: Element>(tape: &Tape, layout: &Layout, arena: 
 
 /// The weighted sums of order 2: the one term a_1 b_1.
 #[inline(always)]
-pub(crate) fn second_sums<T: Element>(tape: &Tape, layout: &Layout, arena: &mut [T]) {
+pub(crate) fn second_sums<T: Element>(tape: &Tape, layout: &Layout, arena: &[T], sums: &mut [T]) {
     for (p, pair) in tape.recurrence.pairs.iter().enumerate() {
         let p = layout.pair(p);
         let a = arena[layout.places[pair.a as usize].index(1)];
         let a = if pair.is_square() { a.times(T::splat(HALF)) } else { a };
-        arena[layout.sums + p] = a.times(arena[layout.boundary[0] + p]);
+        sums[p] = a.times(arena[layout.boundary[0] + p]);
     }
 }
 
 /// Solves blocks at order k: rows `right` … hold the right side, the unknowns are written to `unknowns` …. Not a closure: those are not
 /// always compiled into the kernel around them, and a multiply–add outside of it is a call.
 pub(crate) trait BlockSolver<T> {
+    /// How many unknowns a block has.
+    fn size(&self, block: usize) -> usize;
+    /// Are the factors of a symmetric block where the layout has them?
+    fn has_factors(&self, block: usize) -> bool;
     fn solve<const FUSED: bool>(
         &mut self,
         arena: &mut [T],
@@ -79,7 +83,7 @@ pub(crate) fn all_orders<const FUSED: bool, T: Element>(
     schedule.begin(cursor, arena);
     for k in 1..=layout.order {
         if k == 2 {
-            second_sums(tape, layout, arena);
+            second_sums(tape, layout, arena, &mut cursor.registers);
         }
         let last = k == layout.order;
         let pairs = if last { tape.recurrence.last_pairs } else { tape.recurrence.pairs.len() };
@@ -88,21 +92,19 @@ pub(crate) fn all_orders<const FUSED: bool, T: Element>(
             let series = |row: RowIndex| &arena[layout.places[row as usize].at as usize..][..layout.stride];
             let boundary = layout.boundary.map(|boundary| arena[boundary + p]);
             let weight = arena[layout.pair_weights + p];
-            arena[layout.sums + p] =
+            cursor.registers[p] =
                 weighted_sum::<FUSED, T>([series(pair.a), series(pair.b)], weight, boundary, k);
         }
-        order::<FUSED, T>(tape, layout, (schedule, &mut *cursor), arena, k, solver);
-        schedule.advance(cursor);
+        order::<FUSED, T>(layout, (schedule, &mut *cursor), arena, k, solver);
         if k == 1 {
             boundary_weights(tape, layout, arena);
         }
     }
 }
 
-/// Order k, with the weighted sums of its pairs in their table.
+/// Order k, with the weighted sums of its pairs in the first registers.
 #[inline(always)]
 pub(crate) fn order<const FUSED: bool, T: Element>(
-    tape: &Tape,
     layout: &Layout,
     (schedule, cursor): (&Schedule, &mut Cursor<T>),
     arena: &mut [T],
@@ -110,69 +112,55 @@ pub(crate) fn order<const FUSED: bool, T: Element>(
     solver: &mut impl BlockSolver<T>,
 ) {
     let scales = layout.scale + SCALES * k;
-    let (order, inverse, step) = (arena[scales], arena[scales + 1], arena[scales + 3]);
-    schedule.set_scales(cursor, [order, inverse]);
-    for (state, rate) in schedule.rates(cursor) {
-        arena[state] = arena[rate].times(step);
+    schedule.set_scales(&mut cursor.weights, [arena[scales], arena[scales + 1]]);
+    match &schedule.names {
+        Names::Narrow(names) => named::<FUSED, u8, T>(layout, (schedule, names, cursor), arena, k, solver),
+        Names::Wide(names) => named::<FUSED, u32, T>(layout, (schedule, names, cursor), arena, k, solver),
     }
-    arena[layout.places[tape.dimension].index(k)] = arena[scales + 2];
-    let (outs, terms) = schedule.places(cursor);
-    let (mut terms, mut weights) = (terms, &cursor.weights[..]);
-    let stages = if k == layout.order { schedule.last_stages } else { schedule.stages.len() };
-    for stage in &schedule.stages[..stages] {
-        match stage {
-            OrderStage::Equations(range) => {
-                for (e, out) in schedule.equations[range.clone()].iter().zip(&outs[range.clone()]) {
-                    let (mut x, mut w);
-                    (x, terms) = terms.split_at(e.count as usize);
-                    (w, weights) = weights.split_at(e.count as usize);
-                    // Nearly all: Σ x w.
-                    if e.is_plain && k > 1 {
-                        let at = |x: u32| arena[x as usize];
-                        arena[*out as usize] = match (x, w) {
-                            // Short ones without a loop, whose end is hard to foresee.
-                            ([a], [u]) => at(*a).times(*u),
-                            ([a, b], [u, v]) => at(*a).times(*u).plus_product::<FUSED>(at(*b), *v),
-                            _ => products::<FUSED, T>(arena, None, x, w),
-                        };
-                        continue;
-                    }
-                    let mut first = e.scaled as usize;
-                    if k == 1 && e.pairs > 0 {
-                        // The sums of pairs begin with order 2.
-                        (x, w, first) = (&x[e.pairs as usize..], &w[e.pairs as usize..], 0);
-                    }
-                    let mut sum = None;
-                    if first > 0 {
-                        let scaled = products::<FUSED, T>(arena, None, &x[..first], &w[..first]);
-                        sum = Some(scaled.times(if e.scale == OrderScale::Order { order } else { inverse }));
-                        (x, w) = (&x[first..], &w[first..]);
-                    }
-                    arena[*out as usize] = products::<FUSED, T>(arena, sum, x, w);
-                }
-            }
-            &OrderStage::Solve { block, right_side, unknowns } => {
-                solver.solve::<FUSED>(arena, k, block as usize, right_side, unknowns);
-            }
-        }
-    }
+    cursor.advance(schedule);
 }
 
-/// begun + Σ x w, or Σ x w, whose first product is rounded; 0 of none.
+/// The same with registers of these names.
 #[inline(always)]
-fn products<const FUSED: bool, T: Element>(arena: &[T], begun: Option<T>, x: &[u32], w: &[T]) -> T {
-    let mut terms = x.iter().zip(w);
-    let mut sum = match begun {
-        Some(begun) => begun,
-        None => match terms.next() {
-            Some((x, w)) => arena[*x as usize].times(*w),
-            None => T::splat(0.0),
-        },
-    };
-    for (x, w) in terms {
-        sum = sum.plus_product::<FUSED>(arena[*x as usize], *w);
+fn named<const FUSED: bool, N: Named<T>, T: Element>(
+    layout: &Layout,
+    (schedule, names, cursor): (&Schedule, &NamedLists<N>, &mut Cursor<T>),
+    arena: &mut [T],
+    k: usize,
+    solver: &mut impl BlockSolver<T>,
+) {
+    let (registers, weights, [rates, kept]) = cursor.parts(schedule.variables);
+    let registers = N::look_up(registers);
+    let [clock, step] = [2, 3].map(|i| arena[layout.scale + SCALES * k + i]);
+    for (row, rate) in names.rows.iter().zip(rates) {
+        registers[row.number()] = arena[*rate as usize].times(step);
     }
-    sum
+    registers[names.rows[rates.len()].number()] = clock;
+    let is_last = k == layout.order;
+    let blocks = if is_last { schedule.last_blocks } else { schedule.blocks.len() };
+    let mut done = 0;
+    for b in &schedule.blocks[..blocks] {
+        if b.as_operations && solver.has_factors(b.block) {
+            continue;
+        }
+        operate::<FUSED, N, T>(registers, &names.operations[done..b.begin], &weights[done..b.begin]);
+        done = b.end;
+        let n = solver.size(b.block) as RowIndex;
+        let index = |row: RowIndex| layout.places[row as usize].index(k);
+        for row in b.right_side..b.right_side + n {
+            arena[index(row)] = registers[names.rows[row as usize].number()];
+        }
+        solver.solve::<FUSED>(arena, k, b.block, b.right_side, b.unknowns);
+        for row in b.unknowns..b.unknowns + n {
+            registers[names.rows[row as usize].number()] = arena[index(row)];
+        }
+    }
+    let end = if is_last { schedule.last_operations } else { names.operations.len() };
+    operate::<FUSED, N, T>(registers, &names.operations[done..end], &weights[done..end]);
+    let kept = if is_last { &kept[..schedule.last_kept] } else { kept };
+    for (name, place) in names.kept.iter().zip(kept) {
+        arena[*place as usize] = registers[name.number()];
+    }
 }
 
 /// The weighted sum of a pair at order k ≥ 3: interior terms, then boundary ones.
@@ -195,11 +183,12 @@ pub(crate) fn interior_sum<const FUSED: bool, T: Element>(a: &[T], b: &[T], k: u
     let middle = (k - 1) / 2;
     let (mut low, mut high) = (T::splat(0.0), T::splat(0.0));
     // j falls from the middle to 2, k − j rises.
+    let n = middle - 1;
     let ([a_down, b_down], [a_up, b_up]) =
-        ([a, b].map(|c| c[2..middle + 1].iter().rev()), [a, b].map(|c| c[k - middle..k - 1].iter()));
-    for ((a_down, b_down), (a_up, b_up)) in a_down.zip(b_down).zip(a_up.zip(b_up)) {
-        low = low.plus_product::<FUSED>(*a_down, *b_up);
-        high = high.plus_product::<FUSED>(*a_up, *b_down);
+        ([a, b].map(|c| &c[2..][..n]), [a, b].map(|c| &c[k - middle..][..n]));
+    for i in 0..n {
+        low = low.plus_product::<FUSED>(a_down[n - 1 - i], b_up[i]);
+        high = high.plus_product::<FUSED>(a_up[i], b_down[n - 1 - i]);
     }
     let sum = low.plus(high);
     if k.is_multiple_of(2) { sum.plus_product::<FUSED>(a[k / 2], b[k / 2]) } else { sum }
@@ -211,7 +200,7 @@ pub(crate) struct Sums<'a> {
     pub b: &'a [Octet],
     pub weights: &'a [Octet],
     pub boundary: [&'a [Octet]; 2],
-    pub sums: &'a mut [Octet],
+    pub sums: &'a mut [[f64; WIDTH]],
     pub stride: usize,
     pub k: usize,
 }
@@ -219,11 +208,12 @@ pub(crate) struct Sums<'a> {
 impl Sums<'_> {
     #[inline(always)]
     pub(crate) fn take<const FUSED: bool>(self) {
-        for (c, sum) in self.sums.iter_mut().enumerate() {
-            let range = c * self.stride..(c + 1) * self.stride;
-            let (a, b) = (&self.a[range.clone()], &self.b[range]);
-            let boundary = [self.boundary[0][c], self.boundary[1][c]];
-            *sum = weighted_sum::<FUSED, Octet>([a, b], self.weights[c], boundary, self.k);
+        let Sums { a, b, weights, boundary: [first, second], sums, stride, k } = self;
+        let series = a.chunks_exact(stride).zip(b.chunks_exact(stride));
+        for ((((sum, (a, b)), weight), first), second) in
+            sums.iter_mut().zip(series).zip(weights).zip(first).zip(second)
+        {
+            *sum = weighted_sum::<FUSED, Octet>([a, b], *weight, [*first, *second], k).0;
         }
     }
 }
@@ -316,6 +306,12 @@ mod tests {
     }
 
     impl<T: Element> BlockSolver<T> for Blocks<'_> {
+        fn size(&self, block: usize) -> usize {
+            self.0.blocks[block].size
+        }
+        fn has_factors(&self, _: usize) -> bool {
+            false
+        }
         fn solve<const FUSED: bool>(
             &mut self,
             arena: &mut [T],

@@ -334,22 +334,20 @@ impl Kernel for Orders<'_> {
     fn run<const FUSED: bool>(self) {
         let Orders { tape, layout, schedule, workspace } = self;
         let SingleWorkspace { arena, cursor, factors, .. } = workspace;
-        let mut solver = Solver { layout, factors };
+        let mut solver = Solver { tape, layout, factors };
         schedule.begin(cursor, flat(arena));
         for k in 1..=layout.order {
             match k {
                 1 => {}
-                2 => interpret::second_sums(tape, layout, flat_mut(arena)),
-                _ => sums::<FUSED>(layout, arena, k),
+                2 => interpret::second_sums(tape, layout, flat(arena), &mut cursor.registers),
+                _ => sums::<FUSED>(layout, arena, &mut cursor.registers, k),
             }
-            let arena = flat_mut(arena);
-            interpret::order::<FUSED, f64>(tape, layout, (schedule, &mut *cursor), arena, k, &mut solver);
-            if k == 1 {
-                interpret::boundary_weights(tape, layout, arena);
-            }
+            interpret::order::<FUSED, f64>(layout, (schedule, &mut *cursor), flat_mut(arena), k, &mut solver);
             if k < layout.order {
-                schedule.pack(cursor, arena);
-                schedule.advance(cursor);
+                schedule.pack(cursor, arena, k);
+            }
+            if k == 1 {
+                interpret::boundary_weights(tape, layout, flat_mut(arena));
             }
         }
     }
@@ -357,11 +355,22 @@ impl Kernel for Orders<'_> {
 
 /// Solves with the factors of order 0.
 struct Solver<'a> {
+    tape: &'a Tape,
     layout: &'a Layout,
     factors: &'a mut [Factor],
 }
 
 impl BlockSolver<f64> for Solver<'_> {
+    #[inline(always)]
+    fn size(&self, block: usize) -> usize {
+        self.tape.blocks[block].size
+    }
+
+    #[inline(always)]
+    fn has_factors(&self, block: usize) -> bool {
+        !self.factors[block].in_use()
+    }
+
     #[inline(always)]
     fn solve<const FUSED: bool>(
         &mut self,
@@ -386,13 +395,12 @@ impl BlockSolver<f64> for Solver<'_> {
 
 /// The weighted sums of order k ≥ 3, octet by octet.
 #[inline(always)]
-fn sums<const FUSED: bool>(layout: &Layout, arena: &mut [Octet], k: usize) {
+fn sums<const FUSED: bool>(layout: &Layout, arena: &[Octet], registers: &mut [f64], k: usize) {
     let octets = layout.room / WIDTH;
-    let (before, sums) = arena.split_at_mut(layout.sums / WIDTH);
-    let table = |at: usize, octets: usize| &before[at / WIDTH..][..octets];
+    let table = |at: usize, octets: usize| &arena[at / WIDTH..][..octets];
     let [a, b] = layout.octets.map(|at| table(at, octets * layout.stride));
     let weights = table(layout.pair_weights, octets);
     let boundary = layout.boundary.map(|at| table(at, octets));
-    let sums = &mut sums[..octets];
+    let sums = &mut registers.as_chunks_mut().0[..octets];
     Sums { a, b, weights, boundary, sums, stride: layout.stride, k }.take::<FUSED>();
 }
