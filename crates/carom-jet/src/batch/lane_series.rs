@@ -50,16 +50,12 @@ where
         }
     }
     #[inline(always)]
-    fn first(&self, i: usize) -> [Wide<W>; 3] {
-        match self.row(i) {
-            Some(row) => [row[0], row[1], row[2]],
-            None => [self.coefficient(i, 0), Wide::ZERO, Wide::ZERO],
-        }
-    }
-    #[inline(always)]
-    fn last(&self, i: usize) -> [Wide<W>; 3] {
+    fn ends(&self, i: usize) -> [[Wide<W>; 3]; 2] {
         let n = self.lanes.order;
-        self.row(i).map_or([Wide::ZERO; 3], |row| [row[n], row[n - 1], row[n - 2]])
+        match self.row(i) {
+            Some(row) => [[row[0], row[1], row[2]], [row[n], row[n - 1], row[n - 2]]],
+            None => [[self.coefficient(i, 0), Wide::ZERO, Wide::ZERO], [Wide::ZERO; 3]],
+        }
     }
     #[inline(always)]
     fn range(&self, i: usize) -> Option<[Wide<W>; 2]> {
@@ -85,11 +81,8 @@ where
     fn coefficient(&self, i: usize, k: usize) -> f64 {
         self.0.coefficient(i, k).0[self.1]
     }
-    fn first(&self, i: usize) -> [f64; 3] {
-        self.0.first(i).map(|wide| wide.0[self.1])
-    }
-    fn last(&self, i: usize) -> [f64; 3] {
-        self.0.last(i).map(|wide| wide.0[self.1])
+    fn ends(&self, i: usize) -> [[f64; 3]; 2] {
+        self.0.ends(i).map(|end| end.map(|wide| wide.0[self.1]))
     }
     fn range(&self, i: usize) -> Option<[f64; 2]> {
         self.0.range(i).map(|range| range.map(|wide| wide.0[self.1]))

@@ -243,6 +243,20 @@ impl Flow {
         orders.map(|k| doubles[place.index(k)])
     }
 
+    /// The first three and the last three coefficients of row `i`, counted as in [`Flow::series_of`], the last of them first.
+    #[inline(always)]
+    pub(crate) fn ends_of_series(&self, i: usize) -> [[f64; 3]; 2] {
+        // Where the series of the state follow each other no place need be looked up.
+        if let Coefficients::ByRow(rows, stride) = self.coefficients()
+            && let Some(row) = rows.get(i * stride..).and_then(|rest| rest.get(..stride))
+            && let (Some(first), Some([c, b, a])) = (row.first_chunk(), row.last_chunk())
+        {
+            return [*first, [*a, *b, *c]];
+        }
+        let n = self.order();
+        [self.series_of(i, [0, 1, 2]), self.series_of(i, [n, n - 1, n - 2])]
+    }
+
     /// Coefficients of all state variables, `order + 1` each, one after the other.
     pub fn states(&self) -> Vec<f64> {
         (0..self.tape.dimension).flat_map(|i| self.state(i)).collect()

@@ -24,10 +24,8 @@ pub(crate) trait SeriesByRows<T> {
     fn count(&self) -> [usize; 2];
     /// Coefficient k.
     fn coefficient(&self, i: usize, k: usize) -> T;
-    /// Coefficients 0, 1, 2.
-    fn first(&self, i: usize) -> [T; 3];
-    /// Coefficients N, N − 1, N − 2.
-    fn last(&self, i: usize) -> [T; 3];
+    /// Coefficients 0, 1, 2 and N, N − 1, N − 2.
+    fn ends(&self, i: usize) -> [[T; 3]; 2];
     /// The range so far; `None` for a watched function that is not followed.
     fn range(&self, i: usize) -> Option<[T; 2]>;
 }
@@ -82,9 +80,8 @@ pub(crate) fn natural<T: Doubles>(
     let zero = T::splat(0.0);
     let (mut last, mut before_last, mut third, mut rate, mut bend) = (zero, zero, zero, zero, zero);
     for i in 0..rows.count()[0] {
-        let first = rows.first(i);
+        let [first, [a, b, c]] = rows.ends(i);
         let inverse = inverse_scale(rows.range(i), first, before);
-        let [a, b, c] = rows.last(i);
         // What is not a number stays.
         last = last.zip(a.abs().times(inverse), larger);
         before_last = before_last.zip(b.abs().times(inverse), larger);
@@ -201,7 +198,8 @@ impl Taylor {
         let before = if before > 0.0 { before } else { first_step(self, &rows) };
         let [count, variables] = rows.count();
         let steeper = |(most, at): (f64, Option<usize>), i: usize| {
-            let c = rows.last(i)[0].abs() * inverse_scale(rows.range(i), rows.first(i), before);
+            let [first, last] = rows.ends(i);
+            let c = last[0].abs() * inverse_scale(rows.range(i), first, before);
             if c > most { (c, Some(i)) } else { (most, at) }
         };
         let state = (0..variables).fold((-1.0, None), steeper);
@@ -225,13 +223,8 @@ impl SeriesByRows<f64> for (&Flow, &Extent) {
         self.0.series_of(i, [k])[0]
     }
     #[inline(always)]
-    fn first(&self, i: usize) -> [f64; 3] {
-        self.0.series_of(i, [0, 1, 2])
-    }
-    #[inline(always)]
-    fn last(&self, i: usize) -> [f64; 3] {
-        let n = self.0.order();
-        self.0.series_of(i, [n, n - 1, n - 2])
+    fn ends(&self, i: usize) -> [[f64; 3]; 2] {
+        self.0.ends_of_series(i)
     }
     #[inline(always)]
     fn range(&self, i: usize) -> Option<[f64; 2]> {
