@@ -124,15 +124,15 @@ impl<T> Cursor<T> {
 
 /// What a term is weighed with.
 #[derive(Clone, Copy)]
-enum Factor {
+enum TermFactor {
     Weight(TermWeight),
     Scale(OrderScale),
 }
 
-const ONE: Factor = Factor::Weight(TermWeight::Number(1.0));
+const ONE: TermFactor = TermFactor::Weight(TermWeight::Number(1.0));
 
 /// Operations while they are listed.
-struct Builder<'a> {
+struct ScheduleBuilder<'a> {
     r: &'a Recurrence,
     layout: &'a Layout,
     operations: Vec<[u32; 4]>,
@@ -144,15 +144,15 @@ struct Builder<'a> {
     minus_zero: u32,
 }
 
-impl Builder<'_> {
+impl ScheduleBuilder<'_> {
     fn register(&mut self) -> u32 {
         self.registers += 1;
         self.registers - 1
     }
 
     /// out ← begun + Σ a w, or Σ a w, whose first product is rounded.
-    fn sum(&mut self, out: u32, begun: Option<u32>, terms: &[(u32, Factor)]) {
-        let nothing = (self.zero, Factor::Weight(TermWeight::Number(-0.0)));
+    fn sum(&mut self, out: u32, begun: Option<u32>, terms: &[(u32, TermFactor)]) {
+        let nothing = (self.zero, TermFactor::Weight(TermWeight::Number(-0.0)));
         let mut c = match begun {
             Some(begun) => begun,
             None if terms.is_empty() => self.zero,
@@ -166,8 +166,8 @@ impl Builder<'_> {
             for (_, factor) in [a, b] {
                 let at = self.weights.len() as u32;
                 self.weights.push(match factor {
-                    Factor::Weight(weight) => weight,
-                    Factor::Scale(scale) => {
+                    TermFactor::Weight(weight) => weight,
+                    TermFactor::Scale(scale) => {
                         self.scales[usize::from(scale != OrderScale::Order)].push(at);
                         TermWeight::Number(1.0)
                     }
@@ -183,9 +183,9 @@ impl Builder<'_> {
         let pairs = e.pairs.clone().map(|p| (layout.pair(p) as u32, ONE));
         let edges = e.edges.clone().map(|i| {
             let weight = TermWeight::At((layout.edge_weights + layout.edge(i)) as u32);
-            (self.rows[r.edges[i].source as usize], Factor::Weight(weight))
+            (self.rows[r.edges[i].source as usize], TermFactor::Weight(weight))
         });
-        let mut terms: Vec<(u32, Factor)> = pairs.chain(edges).collect();
+        let mut terms: Vec<(u32, TermFactor)> = pairs.chain(edges).collect();
         // A scale belongs to the pairs if there are any. Of one term of weight 1 it is the weight.
         let scaled = if e.pairs.is_empty() { e.edges.len() } else { e.pairs.len() };
         let is_scaled = match e.scale {
@@ -195,10 +195,10 @@ impl Builder<'_> {
         };
         if is_scaled {
             if scaled == 1 && (!e.pairs.is_empty() || r.edges[e.edges.start].weight.is_one()) {
-                terms[0].1 = Factor::Scale(e.scale);
+                terms[0].1 = TermFactor::Scale(e.scale);
             } else {
                 self.sum(out, None, &terms[..scaled]);
-                terms.splice(..scaled, [(out, Factor::Scale(e.scale))]);
+                terms.splice(..scaled, [(out, TermFactor::Scale(e.scale))]);
             }
         }
         self.sum(out, None, &terms);
@@ -208,8 +208,8 @@ impl Builder<'_> {
     fn solve(&mut self, f: &Factors, right_side: RowIndex, unknowns: RowIndex) {
         let e = &f.pattern;
         let n = e.order.len();
-        let at = |table: usize, i: usize| Factor::Weight(TermWeight::At((table + i) as u32));
-        let minus_lower = |i: usize| Factor::Weight(TermWeight::MinusAt((f.lower + i) as u32));
+        let at = |table: usize, i: usize| TermFactor::Weight(TermWeight::At((table + i) as u32));
+        let minus_lower = |i: usize| TermFactor::Weight(TermWeight::MinusAt((f.lower + i) as u32));
         let mut columns: Vec<Vec<(usize, usize)>> = vec![Vec::new(); n];
         let mut work: Vec<u32> = Vec::new();
         for i in 0..n {
@@ -248,7 +248,8 @@ impl Schedule {
         let [zero, minus_zero] = [0, 1].map(|i| (sums + r.rows + i) as u32);
         let registers = minus_zero + 1;
         let (operations, weights, scales) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
-        let mut b = Builder { r, layout, operations, weights, scales, rows, registers, zero, minus_zero };
+        let mut b =
+            ScheduleBuilder { r, layout, operations, weights, scales, rows, registers, zero, minus_zero };
         let (mut blocks, mut last_blocks, mut last_operations) = (Vec::new(), 0, 0);
         for (i, stage) in r.stages.iter().enumerate() {
             match stage {
@@ -491,7 +492,7 @@ mod tests {
             // Every choice of values for so many terms, and for what the sum begins with, if anything.
             for choice in 0..4_u32.pow(count) {
                 for begun in [None, Some(0.0), Some(-0.0), Some(0.7)] {
-                    let mut b = Builder {
+                    let mut b = ScheduleBuilder {
                         r: &tape.recurrence,
                         layout: &layout,
                         operations: Vec::new(),
@@ -503,8 +504,8 @@ mod tests {
                         minus_zero,
                     };
                     let weight = |i: u32| [-0.7, 0.9, -0.0][i as usize % 3];
-                    let terms: Vec<(u32, Factor)> = (0..count)
-                        .map(|i| (first + i, Factor::Weight(TermWeight::Number(weight(i)))))
+                    let terms: Vec<(u32, TermFactor)> = (0..count)
+                        .map(|i| (first + i, TermFactor::Weight(TermWeight::Number(weight(i)))))
                         .collect();
                     let begin = first + count;
                     b.sum(out, begun.map(|_| begin), &terms);
