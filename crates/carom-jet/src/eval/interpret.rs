@@ -2,7 +2,7 @@
 //! One text for single trajectories and for lanes.
 
 use crate::eval::element::{Element, Octet};
-use crate::eval::schedule::{Cursor, Named, NamedLists, Names, Schedule, operate};
+use crate::eval::schedule::{Cursor, NamedLists, RegisterLookup, RegisterNames, Schedule, operate};
 use crate::ir::layout::{HALF, Layout, SCALES, WIDTH, weigh};
 use crate::ir::recurrence::Weight;
 use crate::ir::tape::{RowIndex, Tape};
@@ -114,15 +114,19 @@ pub(crate) fn order<const FUSED: bool, T: Element>(
     let scales = layout.scale + SCALES * k;
     schedule.set_scales(&mut cursor.weights, [arena[scales], arena[scales + 1]]);
     match &schedule.names {
-        Names::Narrow(names) => named::<FUSED, u8, T>(layout, (schedule, names, cursor), arena, k, solver),
-        Names::Wide(names) => named::<FUSED, u32, T>(layout, (schedule, names, cursor), arena, k, solver),
+        RegisterNames::Narrow(names) => {
+            named::<FUSED, u8, T>(layout, (schedule, names, cursor), arena, k, solver)
+        }
+        RegisterNames::Wide(names) => {
+            named::<FUSED, u32, T>(layout, (schedule, names, cursor), arena, k, solver)
+        }
     }
     cursor.advance(schedule);
 }
 
 /// The same with registers of these names.
 #[inline(always)]
-fn named<const FUSED: bool, N: Named<T>, T: Element>(
+fn named<const FUSED: bool, N: RegisterLookup<T>, T: Element>(
     layout: &Layout,
     (schedule, names, cursor): (&Schedule, &NamedLists<N>, &mut Cursor<T>),
     arena: &mut [T],

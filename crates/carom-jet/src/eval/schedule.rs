@@ -77,7 +77,7 @@ pub(crate) struct NamedLists<N> {
 
 /// The lists, in names that are long enough.
 #[derive(Clone, Debug)]
-pub(crate) enum Names {
+pub(crate) enum RegisterNames {
     Narrow(NamedLists<u8>),
     Wide(NamedLists<u32>),
 }
@@ -85,7 +85,7 @@ pub(crate) enum Names {
 /// What interpretation reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    pub names: Names,
+    pub names: RegisterNames,
     /// How many sums of pairs come first, then the state.
     pub sums: usize,
     pub variables: usize,
@@ -289,9 +289,9 @@ impl Schedule {
         };
         Schedule {
             names: if b.registers as usize <= NARROW {
-                Names::Narrow(wide.narrow())
+                RegisterNames::Narrow(wide.narrow())
             } else {
-                Names::Wide(wide)
+                RegisterNames::Wide(wide)
             },
             sums,
             variables: tape.dimension,
@@ -333,17 +333,17 @@ impl Schedule {
     #[inline(always)]
     pub(crate) fn pack(&self, cursor: &mut Cursor<f64>, arena: &mut [Octet], k: usize) {
         #[inline(always)]
-        fn packed<N: Named<f64>>(registers: &mut [f64], names: &[N; WIDTH]) -> Octet {
+        fn packed<N: RegisterLookup<f64>>(registers: &mut [f64], names: &[N; WIDTH]) -> Octet {
             let registers = N::look_up(registers);
             Octet::new(std::array::from_fn(|i| registers[names[i].number()]))
         }
         match &self.names {
-            Names::Narrow(names) => {
+            RegisterNames::Narrow(names) => {
                 for (names, at) in names.octets.iter().zip(&self.octets) {
                     arena[*at as usize + k] = packed(&mut cursor.registers, names);
                 }
             }
-            Names::Wide(names) => {
+            RegisterNames::Wide(names) => {
                 for (names, at) in names.octets.iter().zip(&self.octets) {
                     arena[*at as usize + k] = packed(&mut cursor.registers, names);
                 }
@@ -389,12 +389,12 @@ impl<T: Element> Cursor<T> {
 }
 
 /// The registers as what names of their kind can be looked up in: for names of a byte an array that has one of each.
-pub(crate) trait Named<T>: RegisterName {
+pub(crate) trait RegisterLookup<T>: RegisterName {
     type Registers: IndexMut<usize, Output = T> + ?Sized;
     fn look_up(registers: &mut [T]) -> &mut Self::Registers;
 }
 
-impl<T> Named<T> for u8 {
+impl<T> RegisterLookup<T> for u8 {
     type Registers = [T; NARROW];
     #[inline(always)]
     fn look_up(registers: &mut [T]) -> &mut [T; NARROW] {
@@ -402,7 +402,7 @@ impl<T> Named<T> for u8 {
     }
 }
 
-impl<T> Named<T> for u32 {
+impl<T> RegisterLookup<T> for u32 {
     type Registers = [T];
     #[inline(always)]
     fn look_up(registers: &mut [T]) -> &mut [T] {
