@@ -25,6 +25,8 @@ pub(crate) struct Assembler {
     holds: [Option<Mem>; 32],
     /// Registers whose place has not been written.
     unsaved: [bool; 32],
+    /// Registers that are not taken for anything else, and what they hold not forgotten.
+    pinned: [bool; 32],
     next: u8,
     /// Was there a number that 32 bits do not hold?
     refused: bool,
@@ -55,6 +57,7 @@ impl Assembler {
             registers,
             holds: [None; 32],
             unsaved: [false; 32],
+            pinned: [false; 32],
             next: FIRST_CACHED,
             refused: false,
             meant: listed.then(Vec::new),
@@ -85,9 +88,38 @@ impl Assembler {
 
     /// Forgets everything, also what was not stored: at jumps, and when bases move.
     pub(crate) fn forget(&mut self) {
-        self.holds = [None; 32];
+        for (held, pinned) in self.holds.iter_mut().zip(self.pinned) {
+            held.take_if(|_| !pinned);
+        }
         self.unsaved = [false; 32];
         self.next = FIRST_CACHED;
+    }
+
+    /// Loads a value that stays in its register until it is released.
+    pub(crate) fn pin(&mut self, x: u8, place: Mem) {
+        self.load(x, place);
+        self.holds[usize::from(x)] = Some(place);
+        self.pinned[usize::from(x)] = true;
+    }
+
+    /// The value of a place into a pinned register, which has no place for now.
+    pub(crate) fn carry(&mut self, x: u8, place: Mem) {
+        self.holds[usize::from(x)] = None;
+        match self.find(place) {
+            Some(y) => self.copy(x, y),
+            None => self.load(x, place),
+        }
+    }
+
+    /// The place of which a pinned register holds a copy.
+    pub(crate) fn name(&mut self, x: u8, place: Mem) {
+        self.holds[usize::from(x)] = Some(place);
+    }
+
+    /// The register may be taken again.
+    pub(crate) fn release(&mut self, x: u8) {
+        self.holds[usize::from(x)] = None;
+        self.pinned[usize::from(x)] = false;
     }
 
     /// A register to compute in, none of the `busy` ones; what it held is forgotten.
@@ -95,7 +127,7 @@ impl Assembler {
         loop {
             let x = self.next;
             self.next = if x + 1 == self.registers() { FIRST_CACHED } else { x + 1 };
-            if !busy.contains(&x) {
+            if !busy.contains(&x) && !self.pinned[usize::from(x)] {
                 let held = self.holds[usize::from(x)].take();
                 if let (Some(place), true) = (held, std::mem::take(&mut self.unsaved[usize::from(x)])) {
                     self.store(place, x);

@@ -8,7 +8,9 @@
 //! K + 1:    a_{j+1} b_{K−j} + a_{K−j} b_{j+1}    likewise; then a_2 b_{K−1} + a_{K−1} b_2
 //! ```
 
-use super::assembler::{Base, IF_NOT_ZERO, IF_ZERO, Mem, R12, R13, R14, RBP, RBX, Rm, VectorOp as Do};
+use super::assembler::{
+    Base, IF_NOT_ZERO, IF_ZERO, Mem, R12, R13, R14, RBP, RBX, Rm, VectorOp as Do, VectorWidth,
+};
 use super::{EmitTarget, Emitter};
 use crate::ir::layout::{WIDTH, lane};
 
@@ -53,15 +55,12 @@ impl SumRegisters {
 impl Emitter<'_> {
     /// The weighted interior sums of order k + 1, where k is in `RBX`.
     pub(crate) fn interior_sums(&mut self) {
-        let (own, parts) = match self.target {
-            EmitTarget::Single => (self.octet, self.octet_parts()),
-            EmitTarget::Lanes => (self.asm.width, self.lane_parts()),
-        };
+        let (own, parts) = self.parts();
         let width = std::mem::replace(&mut self.asm.width, own);
         self.asm.test_bits(RBX, 1);
         let even = self.asm.jump(IF_ZERO);
         self.find_middle();
-        for group in self.groups(&parts) {
+        for group in self.groups(&parts, own) {
             self.two_orders(&group);
         }
         let done = self.asm.skip();
@@ -70,6 +69,21 @@ impl Emitter<'_> {
         self.asm.land(done);
         self.asm.width = width;
         self.asm.forget();
+    }
+
+    /// The vectors of pairs, and their width.
+    fn parts(&self) -> (VectorWidth, Vec<PairVector>) {
+        match self.target {
+            EmitTarget::Single => (self.octet, self.octet_parts()),
+            EmitTarget::Lanes => (self.asm.width, self.lane_parts()),
+        }
+    }
+
+    /// Interior sums use the registers below this one.
+    pub(crate) fn interior_registers(&self) -> u8 {
+        let (width, parts) = self.parts();
+        let end = |sums: &SumRegisters| sums.register(1, sums.part.halves() - 1) + 1;
+        self.groups(&parts, width).iter().flatten().map(end).max().unwrap_or(0)
     }
 
     /// Bytes between coefficients, as a power of two: of an octet, or of a vector of lanes.
@@ -126,9 +140,11 @@ impl Emitter<'_> {
     }
 
     /// As many parts at a time as there are registers for their sums.
-    fn groups(&self, parts: &[PairVector]) -> Vec<Vec<SumRegisters>> {
+    fn groups(&self, parts: &[PairVector], width: VectorWidth) -> Vec<Vec<SumRegisters>> {
         let lanes = self.target == EmitTarget::Lanes;
-        let (start, end) = (if lanes { SHARED } else { OPERANDS }, self.vector_registers());
+        // All registers there are.
+        let end = if width.doubles() == WIDTH { 32 } else { 16 };
+        let start = if lanes { SHARED } else { OPERANDS };
         let mut groups: Vec<Vec<SumRegisters>> = Vec::new();
         let mut next = end;
         for &part in parts {
@@ -150,11 +166,6 @@ impl Emitter<'_> {
             }
         }
         groups
-    }
-
-    /// Interior sums use all registers there are.
-    fn vector_registers(&self) -> u8 {
-        if self.asm.width.doubles() == WIDTH { 32 } else { 16 }
     }
 
     /// Where the sums of order K = k + 1 = 2q begin: q − 1 in `R12`, q + 1 in `R13`, the number of places j in `R14`.
@@ -288,18 +299,23 @@ impl Emitter<'_> {
         self.asm.operate(Do::Fused, next_high, 6, Rm::Register(0));
     }
 
-    /// Order k + 1 for even k: begun with k − 1, two terms are missing.
+    /// Order k + 1 for even k: begun with k − 1, two terms are missing. Operands that pairs share are loaded once.
     fn second_order(&mut self, part: &PairVector) {
         let ([a, b], step) = (part.operands, self.coefficient());
         let newest_base = if self.target == EmitTarget::Single { Base::Octets } else { Base::Series };
+        let mut sums = Vec::new();
         for (half, (newest, second)) in [(b, a), (a, b)].into_iter().enumerate().take(part.halves().into()) {
-            let x = 2 + half as u8;
-            self.asm.load(x, Mem(Base::Arena, part.begun[half]));
-            self.asm.load(0, Mem(newest_base, newest - step));
-            self.asm.operate(Do::Fused, x, 0, Rm::Memory(Mem(Base::Arena, second + 2 * step)));
+            sums.push(self.asm.own(Mem(Base::Arena, part.begun[half]), &sums));
+            let y = self.asm.get(Mem(newest_base, newest - step), &sums);
+            let second = Mem(Base::Arena, second + 2 * step);
+            let second = match self.target {
+                EmitTarget::Single => self.asm.operand(second),
+                EmitTarget::Lanes => Rm::Register(self.asm.get(second, &[&sums[..], &[y]].concat())),
+            };
+            self.asm.operate(Do::Fused, sums[half], y, second);
         }
-        self.asm.operate(Do::Add, 2, 2, Rm::Register(1 + part.halves()));
-        self.finish_sum(part, 2);
+        self.asm.operate(Do::Add, sums[0], sums[0], Rm::Register(sums[sums.len() - 1]));
+        self.finish_sum(part, sums[0]);
     }
 
     /// Times the weights, to the sums of the next order.

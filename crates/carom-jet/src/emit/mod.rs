@@ -117,6 +117,8 @@ struct Emitter<'a> {
     element: usize,
     /// Where coefficients are copied to, by row: byte offsets of octet lanes.
     copies: Vec<Vec<usize>>,
+    /// Registers in which rates go from an order to the next.
+    carried: Vec<(u8, RowIndex)>,
     /// Rows whose series are asked for: what is watched, and what guarded functions depend on.
     kept: Vec<bool>,
 }
@@ -183,6 +185,7 @@ impl AssembledCode {
             ),
             element,
             copies,
+            carried: Vec::new(),
             kept,
         };
         let values = emitter.values()?;

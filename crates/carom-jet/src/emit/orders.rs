@@ -27,6 +27,9 @@ pub(crate) enum OrderKind {
 /// Registers that belong to the caller and are used here: the order k, and those of interior sums.
 const SAVED: [General; 5] = [RBX, RBP, R12, R13, R14];
 
+/// What an order keeps in registers from its beginning to its end: 1/k and τ/k.
+const SCALES_IN_REGISTERS: [(u8, usize); 2] = [(2, 1), (3, 3)];
+
 /// From so many pairs on, boundary terms are added in vectors.
 const MANY: usize = 24;
 
@@ -60,6 +63,7 @@ impl Emitter<'_> {
         self.asm.add_number(Base::Sums.register(), room as i64 * element);
         self.asm.move_general(Base::NextSums.register(), arena);
         self.asm.set(RBX, 3);
+        self.carry_rates();
         let again = self.asm.label();
         self.boundary_terms(room);
         self.order(OrderKind::Middle);
@@ -88,6 +92,9 @@ impl Emitter<'_> {
             self.asm.add_number(Base::State.register(), 8 * self.layout.pitch as i64);
         }
         self.asm.forget();
+        for &(x, row) in &self.carried {
+            self.asm.name(x, self.before(row));
+        }
     }
 
     /// k, 1/k, the coefficient of time or τ/k.
@@ -100,6 +107,10 @@ impl Emitter<'_> {
             return self.grouped_order(kind);
         }
         self.asm.forget();
+        // In registers for all of an order: 1/k and τ/k.
+        for (x, which) in SCALES_IN_REGISTERS {
+            self.asm.pin(x, self.scale(which));
+        }
         self.state(kind);
         let r = self.r;
         let stages = if kind == OrderKind::Last { r.last_stages } else { r.stages.len() };
@@ -115,6 +126,28 @@ impl Emitter<'_> {
                     }
                 }
             }
+        }
+        for &(x, row) in self.carried.iter().filter(|_| kind != OrderKind::Last) {
+            self.asm.carry(x, self.now(row));
+        }
+        SCALES_IN_REGISTERS.into_iter().for_each(|(x, _)| self.asm.release(x));
+    }
+
+    /// Rates that are not variables themselves go to the next order, which begins with them, in the registers that interior sums leave
+    /// alone: by way of memory it would wait for them.
+    fn carry_rates(&mut self) {
+        if self.is_grouped() {
+            return;
+        }
+        let free = self.interior_registers()..self.asm.registers();
+        let mut rates: Vec<RowIndex> = self.tape.rate.iter().filter_map(|rate| rate.row()).collect();
+        rates.retain(|&row| row as usize > self.tape.dimension && self.place(row).step > 0);
+        rates.sort_unstable();
+        rates.dedup();
+        // Most registers are left to the order.
+        for (x, row) in free.zip(rates).take(usize::from(self.asm.registers() / 8)) {
+            self.asm.pin(x, self.before(row));
+            self.carried.push((x, row));
         }
     }
 
@@ -147,8 +180,18 @@ impl Emitter<'_> {
             self.asm.operate(Do::Multiply, x, y, step);
             self.write(kind, i as RowIndex, x);
         }
-        let x = self.asm.own(self.scale(2), &[]);
-        self.write(kind, tape.dimension as RowIndex, x);
+        if self.needs_time() {
+            let x = self.asm.own(self.scale(2), &[]);
+            self.write(kind, tape.dimension as RowIndex, x);
+        }
+    }
+
+    /// Does anything depend on the coefficients of time, or are they asked for?
+    fn needs_time(&self) -> bool {
+        let time = self.tape.dimension as RowIndex;
+        self.place(time).step > 0
+            || self.r.edges.iter().any(|edge| edge.source == time)
+            || self.r.pairs.iter().any(|pair| pair.a == time || pair.b == time)
     }
 
     pub(crate) fn equation(&mut self, kind: OrderKind, e: &OrderEquation) {
