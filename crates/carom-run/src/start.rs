@@ -19,8 +19,8 @@ use crate::recorder::Recorder;
 use crate::run::{Halt, Run, refuse};
 use crate::stepper::{Now, Stepper};
 use crate::zero::TYPED;
+use carom_jet::Time;
 use carom_jet::dense::{Factored, Matrix};
-use carom_jet::{Taylor, Time};
 use carom_mech::mechanics::Dynamics;
 use carom_mech::model::Interpolation;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl<'p> Run<'p> {
     /// The same workspaces for another simulation: nothing is left of the one before.
     pub fn restart(&mut self, options: Arc<Options>) -> Result<(), SimulateError> {
         let same_steps =
-            Taylor::new(options.tolerance) == self.stepper.taylor && options.method == self.options.method;
+            self.stepper.taylor.is_for(options.tolerance) && options.method == self.options.method;
         if self.contact.held.is_some() || !same_steps {
             let (keeps_impacts, postpones) = (self.recorder.keeps_impacts, self.stepper.postpones);
             *self = Run::blank(self.base, options);

@@ -257,7 +257,13 @@ impl<'a> Roots<'a> {
                 return Root { at: self.place(bottom.max(x)), crossing: false, before };
             }
         }
-        self.sign = -self.sign;
+        self.leave_side(x)
+    }
+
+    /// The crossing at x.
+    fn leave_side(&mut self, x: f64) -> Root {
+        let before = self.sign;
+        self.sign = -before;
         self.skip_until = x;
         Root { at: self.place(x), crossing: true, before }
     }
@@ -299,7 +305,9 @@ impl Iterator for Roots<'_> {
 
     fn next(&mut self) -> Option<Root> {
         if let Some(end) = self.falls_to.take() {
-            return Some(self.crossing([0.0, 1.0], [self.a[0], end]));
+            // It falls all along, and beyond what could be a touch.
+            let x = self.refine([0.0, 1.0], [self.a[0], end]);
+            return Some(self.leave_side(x));
         }
         while let Some(piece) = self.pending.pop() {
             let Bracket { left, right, depth, bernstein } = piece;

@@ -63,12 +63,21 @@ pub struct Taylor {
 impl Taylor {
     /// Steps for a tolerance, held within 1e-16 … 1e-2.
     pub fn new(tolerance: f64) -> Taylor {
-        let tolerance = tolerance.clamp(1e-16, 1e-2);
+        let tolerance = held_within(tolerance);
         let left_out = (tolerance * MARGIN).max(FLOOR);
         let order = 4.0 * ((LEAST - GROWTH * left_out.max(f64::EPSILON).ln()) / 4.0).round();
         let order = order as usize;
         Taylor { tolerance, order, factor: nth_root(order + 1, left_out) }
     }
+
+    /// Are these the steps for that tolerance?
+    pub fn is_for(&self, tolerance: f64) -> bool {
+        self.tolerance == held_within(tolerance)
+    }
+}
+
+fn held_within(tolerance: f64) -> f64 {
+    tolerance.clamp(1e-16, 1e-2)
 }
 
 /// ρ from the largest scaled coefficients of orders n, n − 1, n − 2; the third only counts where the others nearly vanish.
@@ -145,10 +154,11 @@ pub(crate) fn root<T: Doubles>(n: usize, c: T) -> T {
     const CENTRE: f64 = 1023.0 - 47_278_999_994.0 * UNIT;
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let (n, inverse) = (n as f64, 1.0 / n as f64);
-    let log =
-        c.map(|c| (f64::from_bits((c.to_bits() >> 12) | TWO_52) - f64::from_bits(TWO_52)) * UNIT - CENTRE);
+    let bits = c.map(|c| f64::from_bits((c.to_bits() >> 12) | TWO_52));
+    let [unit, round] = [UNIT, ROUND].map(T::splat);
+    let log = bits.minus(T::splat(f64::from_bits(TWO_52))).times(unit).minus(T::splat(CENTRE));
     // log = n q + r with −n/2 ≤ r < n/2, all exact.
-    let near = log.map(|log| (log * inverse + ROUND) - ROUND);
+    let near = log.times(T::splat(inverse)).plus(round).minus(round);
     let rest = log.zip(near, |log, near| log - n * near);
     let off = rest.map(|r| if r >= 0.5 * n { 1.0 } else { 0.0 } - if r < -0.5 * n { 1.0 } else { 0.0 });
     let (whole, rest) = (near.plus(off), rest.zip(off, |rest, off| rest - n * off));
