@@ -271,11 +271,14 @@ pub(crate) trait Kernel {
 mod x86 {
     use super::Kernel;
 
+    // Kernels stay apart: together in one function their loops over lanes would be mixed, and vectors taken to pieces.
+    #[inline(never)]
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma")]
     pub(crate) fn avx512<const FUSED: bool>(kernel: impl Kernel) {
         kernel.run::<FUSED>();
     }
 
+    #[inline(never)]
     #[target_feature(enable = "avx2,fma")]
     pub(crate) fn avx2<const FUSED: bool>(kernel: impl Kernel) {
         kernel.run::<FUSED>();

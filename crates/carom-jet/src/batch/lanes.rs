@@ -9,11 +9,11 @@
 use crate::batch::ensemble::{LaneSeries, Monitors};
 use crate::emit::Segment;
 use crate::eval::element::{Count, Doubles, Element, Vector, Wide};
-use crate::eval::factor::{self, Factor, firm, weak};
+use crate::eval::factor::{self, Factor, firm, healthy, weak};
 use crate::eval::interpret::{self, BlockSolver};
 use crate::eval::ldl;
 use crate::eval::machine_code::{MachineCode, code};
-use crate::eval::order_zero::{self, OrderZeroBlocks};
+use crate::eval::order_zero::{self, OrderZeroBlocks, OutsideCode};
 use crate::eval::polynomial::{end_of, powers};
 use crate::eval::schedule::{Cursor, Schedule};
 use crate::ir::layout::{BlockFactors, Layout, Pivoted, moving};
@@ -35,8 +35,11 @@ where
     arena: Vec<Wide<W>>,
     /// State and time to expand around.
     pub(crate) current: Vec<Wide<W>>,
-    /// Values of the monitored functions.
+    /// Values of the monitored functions, and where they are.
     pub(crate) monitored: Vec<Wide<W>>,
+    monitored_at: Vec<usize>,
+    /// Of each segment of the code.
+    outside: Vec<OutsideCode>,
     moving_pairs: Vec<(u32, Weight)>,
     moving_edges: Vec<(u32, Weight)>,
     /// Lanes whose last jet met a pivot that needs the scalar, pivoting path.
@@ -76,6 +79,12 @@ where
             arena,
             current: zeros(tape.dimension + 1),
             monitored: zeros(tape.monitored.len()),
+            monitored_at: tape.monitored.iter().map(|value| index_of(&layout, *value)).collect(),
+            outside: code
+                .iter()
+                .flat_map(|code| code.program().values())
+                .map(|segment| OutsideCode::new(&tape, &layout, segment))
+                .collect(),
             moving_pairs: moving(tape.recurrence.pairs.iter().map(|p| p.weight), &layout.tables.pairs),
             moving_edges: moving(tape.recurrence.edges.iter().map(|e| e.weight), &layout.tables.edges),
             unhealthy: [false; W],
@@ -145,17 +154,20 @@ where
         self.firmness = [1.0; W];
         match self.code.take() {
             Some(code) => {
-                for segment in code.program().values() {
-                    match segment {
-                        Segment::Code(entry) => code.run(*entry, &mut self.arena),
-                        // Not `for_each`: its closure would not be compiled for the instructions of the kernel.
-                        Segment::Outside(ops) => {
-                            for op in ops {
-                                self.order_zero(*op as usize);
-                            }
-                        }
+                let outside = std::mem::take(&mut self.outside);
+                for (segment, outside) in code.program().values().iter().zip(&outside) {
+                    if let Segment::Code(entry) = segment {
+                        code.run(*entry, &mut self.arena);
+                    }
+                    // Not `for_each`: its closure would not be compiled for the instructions of the kernel.
+                    for &[u, sin, cos] in &outside.sines {
+                        (self.arena[sin], self.arena[cos]) = self.arena[u].sin_cos();
+                    }
+                    for op in &outside.others {
+                        self.order_zero(*op as usize);
                     }
                 }
+                self.outside = outside;
                 self.examine();
                 if let Some(orders) = code.program().orders() {
                     code.run(orders, &mut self.arena);
@@ -164,8 +176,8 @@ where
             }
             None => self.interpret::<FUSED>(),
         }
-        for (monitored, value) in self.monitored.iter_mut().zip(&self.tape.monitored) {
-            *monitored = value_of(&self.layout, &self.arena, *value);
+        for (monitored, at) in self.monitored.iter_mut().zip(&self.monitored_at) {
+            *monitored = self.arena[*at];
         }
     }
 
@@ -193,13 +205,16 @@ where
         for f in self.layout.symmetric() {
             let n = f.pattern.order.len();
             let (pivots, sizes) = self.arena[f.checks..][..2 * n].split_at(n);
-            let doubt = |p: f64, s: f64| if ldl::is_certain(&f.pattern, p, s) { 0.0 } else { 1.0 };
+            let strictness = Wide::splat(ldl::strictness(&f.pattern));
+            let doubt = |p: f64, s: f64| if healthy(p, s) { 0.0 } else { 1.0 };
             let mut doubts = Wide::ZERO;
             for (p, s) in pivots.iter().zip(sizes) {
-                doubts = doubts.plus(p.zip(*s, doubt));
+                doubts = doubts.plus(p.zip(s.times(strictness), doubt));
             }
-            for lane in 0..W {
-                self.unhealthy[lane] |= doubts.0[lane] != 0.0;
+            if !doubts.is_zero() {
+                for lane in 0..W {
+                    self.unhealthy[lane] |= doubts.0[lane] != 0.0;
+                }
             }
             for &i in &f.loose {
                 for lane in 0..W {
@@ -215,10 +230,15 @@ fn value_of<const W: usize>(layout: &Layout, arena: &[Wide<W>], value: TapeValue
 where
     Count<W>: Vector,
 {
-    arena[match value {
+    arena[index_of(layout, value)]
+}
+
+#[inline(always)]
+fn index_of(layout: &Layout, value: TapeValue) -> usize {
+    match value {
         TapeValue::Row(row) => layout.places[row as usize].index(0),
         TapeValue::Constant(slot) => layout.constants + slot as usize,
-    }]
+    }
 }
 
 impl<const W: usize> Lanes<W>

@@ -52,9 +52,9 @@ where
     /// The step, its square, …
     powers: Vec<Wide<W>>,
     /// Lanes whose step must be looked at.
-    needs_attention: [u64; W],
+    needs_attention: Wide<W>,
     /// Lanes whose step is far shorter than the motion's own time scale, and how many there were in a row.
-    stiff: [u64; W],
+    stiff: Wide<W>,
     smooth: [u32; W],
     /// Lanes whose step is the first after a jump.
     first: [bool; W],
@@ -126,8 +126,8 @@ where
             next_step: Wide::ZERO,
             first_step: [0.0; W],
             powers: vec![Wide::ZERO; taylor.order.max(1)],
-            needs_attention: [0; W],
-            stiff: [0; W],
+            needs_attention: Wide::ZERO,
+            stiff: Wide::ZERO,
             smooth: [0; W],
             first: [false; W],
             peak: Wide::ZERO,
@@ -184,7 +184,7 @@ where
                 steps += 1;
                 let smooth = self.smooth_with(lane);
                 let monitored = self.monitors.smooth.is_some_and(|monitors| monitors.steps == smooth);
-                if self.needs_attention[lane] != 0 || self.lanes.unhealthy[lane] || monitored {
+                if self.needs_attention.0[lane] != 0.0 || self.lanes.unhealthy[lane] || monitored {
                     self.attend(lane, handler);
                     continue;
                 }
@@ -205,7 +205,7 @@ where
 
     /// How many steps of `Monitors::smooth` in a row there are with this one.
     fn smooth_with(&self, lane: usize) -> u32 {
-        if self.stiff[lane] != 0 { self.smooth[lane].saturating_add(1) } else { 0 }
+        if self.stiff.0[lane] != 0.0 { self.smooth[lane].saturating_add(1) } else { 0 }
     }
 
     /// First steps after a jump: the balance at their start is not audited, and peaks are looked for on the way.
@@ -248,7 +248,7 @@ where
             time: self.time.get(lane),
             size,
             natural: self.natural.0[lane],
-            smooth: self.stiff[lane] != 0,
+            smooth: self.stiff.0[lane] != 0.0,
             reaches_end: size == self.left.0[lane],
             after: &mut self.state,
             audit: &mut self.audit,

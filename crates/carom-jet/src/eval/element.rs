@@ -261,6 +261,7 @@ where
     }
     #[inline(always)]
     fn is_zero(self) -> bool {
-        self.0 == [0.0; W]
+        // All bits but the signs, together: one comparison, not one for each.
+        self.0.iter().fold(0, |bits, x| bits | (x.to_bits() << 1)) == 0
     }
 }

@@ -17,10 +17,10 @@ use crate::ir::tape::{CompiledBlock, RowIndex, TapeValue};
 /// With augmentation rows a small pivot says that s aᵀa, which is none of the data, covers it: digits are lost sooner.
 const STRICTER: f64 = 1e3;
 
-/// Is the sign of a pivot beyond doubt, given the sum of what it was computed from?
+/// How much more the sum a pivot was computed from counts than without augmentation rows.
 #[inline(always)]
-pub(crate) fn is_certain(pattern: &Elimination, pivot: f64, size: f64) -> bool {
-    healthy(pivot, if pattern.augmentation_rows.is_empty() { size } else { STRICTER * size })
+pub(crate) fn strictness(pattern: &Elimination) -> f64 {
+    if pattern.augmentation_rows.is_empty() { 1.0 } else { STRICTER }
 }
 
 /// Every s a_i of the augmentation rows, and what is added to the matrix.
@@ -144,5 +144,6 @@ pub(crate) fn solve_elsewhere(f: &Factors, arena: &mut [f64], b: &mut [f64]) {
 pub(crate) fn is_healthy(f: &Factors, arena: &[f64]) -> bool {
     let n = f.pattern.order.len();
     let (pivots, sizes) = arena[f.checks..][..2 * n].split_at(n);
-    pivots.iter().zip(sizes).all(|(p, s)| is_certain(&f.pattern, *p, *s))
+    let strictness = strictness(&f.pattern);
+    pivots.iter().zip(sizes).all(|(p, s)| healthy(*p, strictness * s))
 }

@@ -1,5 +1,6 @@
 //! Order 0 of a tape: constants from parameters, values at a state.
 
+use crate::emit::Segment;
 use crate::eval::element::Element;
 use crate::eval::factor::Factor;
 use crate::eval::ldl;
@@ -35,6 +36,33 @@ pub(crate) fn value(
     op: &Op,
 ) -> Result<(), Singular> {
     value_of(layout, arena, op, &mut One { tape, layout, factors })
+}
+
+/// What a segment of the code leaves to be done outside of it. No instruction of a segment needs another one of it.
+#[derive(Clone, Debug)]
+pub(crate) struct OutsideCode {
+    /// The places of angles, sines and cosines.
+    pub sines: Vec<[usize; 3]>,
+    /// Other instructions.
+    pub others: Vec<u32>,
+}
+
+impl OutsideCode {
+    pub(crate) fn new(tape: &Tape, layout: &Layout, segment: &Segment) -> OutsideCode {
+        let mut outside = OutsideCode { sines: Vec::new(), others: Vec::new() };
+        if let Segment::Outside(ops) = segment {
+            for &op in ops {
+                match &tape.ops[op as usize] {
+                    Op::SinCos { u, sin, cos, .. } => {
+                        let places = [u, sin, cos].map(|row| layout.places[*row as usize].index(0));
+                        outside.sines.push(places);
+                    }
+                    _ => outside.others.push(op),
+                }
+            }
+        }
+        outside
+    }
 }
 
 /// Blocks at order 0: what differs between one trajectory and lanes. Not closures: see [`crate::eval::interpret::BlockSolver`].

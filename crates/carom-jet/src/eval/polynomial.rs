@@ -132,18 +132,25 @@ pub fn powers(h: f64, into: &mut [f64]) {
     }
 }
 
-/// [`powers`] of one trajectory or of lanes.
+/// [`powers`] of one trajectory or of lanes: the first eight, and h^8, h^16 …, in registers, so that no power waits for more than one
+/// that was stored.
 #[inline(always)]
 pub(crate) fn powers_of<T: Element>(h: T, into: &mut [T]) {
-    let Some(first) = into.first_mut() else { return };
-    *first = h;
-    let mut known = 1;
+    let h2 = h.times(h);
+    let (h3, h4) = (h.times(h2), h2.times(h2));
+    let (h5, h6, h7, h8) = (h.times(h4), h2.times(h4), h3.times(h4), h4.times(h4));
+    let Some(first) = into.first_chunk_mut() else {
+        let length = into.len();
+        return into.copy_from_slice(&[h, h2, h3, h4, h5, h6, h7, h8][..length]);
+    };
+    *first = [h, h2, h3, h4, h5, h6, h7, h8];
+    let (mut known, mut step) = (first.len(), h8);
     while known < into.len() {
         let (below, above) = into.split_at_mut(known);
-        let step = below[known - 1];
         for (x, p) in above.iter_mut().zip(&*below) {
             *x = p.times(step);
         }
+        step = step.times(step);
         known *= 2;
     }
 }

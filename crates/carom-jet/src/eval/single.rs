@@ -9,13 +9,13 @@ use crate::eval::factor::{self, Factor, firm};
 use crate::eval::interpret::{self, BlockSolver, Sums};
 use crate::eval::ldl;
 use crate::eval::machine_code::{MachineCode, code};
-use crate::eval::order_zero;
+use crate::eval::order_zero::{self, OutsideCode};
 use crate::eval::schedule::{Cursor, Schedule};
 use crate::eval::sincos::SinCos;
 use crate::ir::layout::{BlockFactors, Layout, RowPlace, WIDTH, moving};
 use crate::ir::recurrence::Weight;
 use crate::ir::system::Singular;
-use crate::ir::tape::{Op, Tape, TapeValue};
+use crate::ir::tape::{Tape, TapeValue};
 use crate::simd::{ExecutableCode, Kernel, Level, dispatch, flat, flat_mut};
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ pub(crate) struct SingleWorkspace {
     cursor: Cursor<f64>,
     /// Outer `None`: not asked for yet.
     code: Option<MachineCode>,
-    /// Of each segment of the code: the angles, sines and cosines that are evaluated there.
-    sines: Vec<Vec<[usize; 3]>>,
+    /// Of each segment of the code.
+    outside: Vec<OutsideCode>,
     /// Were the last values made by code?
     coded: bool,
     /// τ: a power of two.
@@ -63,7 +63,7 @@ impl SingleWorkspace {
             cursor: Cursor::new(),
             layout: Arc::new(layout),
             code: None,
-            sines: Vec::new(),
+            outside: Vec::new(),
             coded: false,
             unit: 1.0,
         }
@@ -101,7 +101,8 @@ impl SingleWorkspace {
         let code = self.code.take().unwrap_or_else(|| {
             let code = code(tape, &self.layout, 1, self.level);
             let segments = code.iter().flat_map(|code| code.program().values());
-            self.sines = segments.map(|segment| sines_of(tape, &self.layout, segment)).collect();
+            let outside = segments.map(|segment| OutsideCode::new(tape, &self.layout, segment));
+            self.outside = outside.collect();
             code
         });
         let done = code.as_ref().is_some_and(|code| f(self, code));
@@ -242,29 +243,22 @@ impl SingleWorkspace {
 
     /// Order 0 by code; false when a symmetric block needs pivoting, or a block is singular.
     fn run_values(&mut self, tape: &Tape, code: &ExecutableCode) -> bool {
-        for (i, segment) in code.program().values().iter().enumerate() {
-            match segment {
-                Segment::Code(entry) => code.run(*entry, &mut self.arena),
-                Segment::Outside(ops) => {
-                    // None of them needs another one of its segment.
-                    if ops.len() > self.sines[i].len() && !self.others(tape, ops) {
-                        return false;
-                    }
-                    sines_and_cosines(self.level, flat_mut(&mut self.arena), &self.sines[i]);
-                }
+        let SingleWorkspace { layout, arena, factors, outside, .. } = self;
+        for (segment, outside) in code.program().values().iter().zip(&*outside) {
+            if let Segment::Code(entry) = segment {
+                code.run(*entry, arena);
+                continue;
             }
+            let arena = flat_mut(arena);
+            let mut others = outside.others.iter().map(|op| &tape.ops[*op as usize]);
+            if !others.all(|op| order_zero::value(tape, layout, arena, factors, op).is_ok()) {
+                return false;
+            }
+            sines_and_cosines(self.level, arena, &outside.sines);
         }
         let arena = self.doubles();
         self.coded = self.layout.symmetric().all(|f| ldl::is_healthy(f, arena));
         self.coded
-    }
-
-    /// Instructions the code does not know, but for sines and cosines; false when a block is singular.
-    fn others(&mut self, tape: &Tape, ops: &[u32]) -> bool {
-        let SingleWorkspace { layout, arena, factors, .. } = self;
-        let mut others =
-            ops.iter().map(|op| &tape.ops[*op as usize]).filter(|op| !matches!(op, Op::SinCos { .. }));
-        others.all(|op| order_zero::value(tape, layout, flat_mut(arena), factors, op).is_ok())
     }
 
     // ---- by reading the recurrence -----------------------------------------------------------------------
@@ -278,18 +272,6 @@ impl SingleWorkspace {
         interpret::set_weights(&layout, arena, layout.edge_weights, &self.moving_edges);
         dispatch(self.level, Orders { tape, layout: &layout, schedule: &schedule, workspace: self });
     }
-}
-
-/// The places of angles, sines and cosines of a segment.
-fn sines_of(tape: &Tape, layout: &Layout, segment: &Segment) -> Vec<[usize; 3]> {
-    let Segment::Outside(ops) = segment else { return Vec::new() };
-    let each = ops.iter().filter_map(|op| match &tape.ops[*op as usize] {
-        Op::SinCos { u, sin, cos, .. } => {
-            Some([u, sin, cos].map(|row| layout.places[*row as usize].index(0)))
-        }
-        _ => None,
-    });
-    each.collect()
 }
 
 /// Sines and cosines, eight at a time; of four and fewer, four.

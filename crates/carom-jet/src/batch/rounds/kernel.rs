@@ -5,11 +5,13 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::LaneBatch;
+use crate::batch::ensemble::Monitors;
 use crate::batch::lane_series::{AllLanes, OneLane};
+use crate::batch::lanes::Lanes;
 use crate::eval::element::{Count, Doubles, Element, Vector, Wide};
 use crate::eval::polynomial::{end_of, powers_of, sums_with_sizes};
 use crate::ir::tape::{RowIndex, TapeValue};
-use crate::simd::Kernel;
+use crate::simd::{Kernel, dispatch};
 use crate::step::audit::{greater, relative, unbalanced, with_term};
 use crate::step::extent::{further, with};
 use crate::step::step_guard::range;
@@ -104,14 +106,12 @@ where
                 }
             }
         }
-        for i in 0..W {
-            let shortest = SHORTEST * self.time.hi.0[i].abs();
-            // Also true for what is not a number.
-            let hopeless = !((natural.0[i] * unit.0[i] >= shortest) & (self.size.0[i] > 0.0));
-            // One that asks for another unit is left to the single run.
-            let odd = !(within_unit(natural.0[i]) | (natural.0[i] == f64::INFINITY));
-            self.needs_attention[i] = u64::from(hopeless | odd);
-        }
+        // Each also true for what is not a number. One that asks for another unit is left to the single run.
+        let shortest = self.time.hi.abs().times(Wide::splat(SHORTEST));
+        let hopeless = natural.times(unit).zip(shortest, |h, least| unless(h >= least));
+        let empty = self.size.map(|h| unless(h > 0.0));
+        let odd = natural.map(|h| unless(within_unit(h) | (h == f64::INFINITY)));
+        self.needs_attention = hopeless.plus(empty).plus(odd);
     }
 
     /// The step of a lane, measured by itself: its first, or one far shorter than the one before.
@@ -129,7 +129,7 @@ where
         let Some(smooth) = self.monitors.smooth else { return };
         for i in 0..W {
             let step = StepSize { length: length.0[i], rate: rate.0[i], bend: bend.0[i] };
-            self.stiff[i] = u64::from((self.step.0[i] > 0.0) & step.is_smooth(smooth.part));
+            self.stiff.0[i] = flag((self.step.0[i] > 0.0) & step.is_smooth(smooth.part));
         }
     }
 
@@ -174,51 +174,25 @@ where
         let drift = self.monitors.drift;
         for &(value, size) in &self.monitors.residuals {
             let (value, size) = (self.lanes.monitored[value], self.greatest[size]);
-            for i in 0..W {
-                self.needs_attention[i] |= u64::from(relative(value.0[i], size.0[i]) > drift);
-            }
+            let left = value.zip(size, |value, size| flag(relative(value, size) > drift));
+            self.needs_attention = self.needs_attention.plus(left);
         }
     }
 
     /// Which lanes may meet a zero of a watched function in [0, h].
     #[inline(always)]
     fn bounds(&mut self) {
-        let h = self.size;
-        let n = self.lanes.order;
-        powers_of(h, &mut self.powers);
-        let power = self.powers[n - 1];
-        let mut needs_attention = self.needs_attention;
-        for (at, value) in self.lanes.tape.watched.iter().enumerate() {
-            let TapeValue::Row(row) = value else { continue };
-            let row = self.lanes.row(*row);
-            let (side, leaving) = (self.sides[at], self.leaving[at]);
-            // Σ min(0, s x) = (s Σ x − Σ |x|)/2, sums that become vector code.
-            let (sum, size) = sums_with_sizes(&row[1..], &self.powers);
-            let mut noise = row[n].zip(power, |c, p| (c * p).abs());
-            if let Some(own) = self.monitors.size.get(at).copied().flatten() {
-                noise = noise.zip(self.lanes.monitored[own], |n, own| n + SIZE_ROUNDING * own);
-            }
-            for i in 0..W {
-                // Leaving zero, w₁ h is what the others must not use up.
-                let begins = if leaving.0[i] == 0.0 { row[0].0[i] } else { row[1].0[i] * h.0[i] };
-                let w = side.0[i] * begins;
-                let low = 0.5 * (side.0[i] * sum.0[i] - size.0[i]);
-                let margin = ORDER_ROUNDING * (w.abs() + size.0[i]) + NOISIER * noise.0[i];
-                // Not quiet either: what is not a number, and functions whose side is not known.
-                let quiet = w + low > margin;
-                needs_attention[i] |= u64::from(!quiet);
-            }
-        }
-        self.needs_attention = needs_attention;
+        dispatch(self.level, Powers { h: self.size, into: &mut self.powers });
+        let LaneBatch { level, lanes, monitors, powers, sides, leaving, needs_attention, .. } = self;
+        dispatch(*level, Bounds { lanes, monitors, powers, sides, leaving, needs_attention });
     }
 
     /// Where the steps lead if nothing happens.
     #[inline(always)]
     fn ends(&mut self) {
         let h = self.size;
-        for (i, next) in self.next.iter_mut().enumerate() {
-            (*next, self.next_low[i]) = end_of(self.lanes.row(i as RowIndex), &self.powers, self.low[i]);
-        }
+        let LaneBatch { level, lanes, powers, low, next, next_low, .. } = self;
+        dispatch(*level, Ends { lanes, powers, low, next, next_low });
         let mut peak = self.peak;
         for value in &self.lanes.tape.watched[..self.monitors.peaks] {
             match *value {
@@ -238,6 +212,109 @@ where
             let last = h.0[i] == self.left.0[i];
             self.next_time.hi.0[i] = if last { self.end.hi.0[i] } else { time.hi.0[i] };
             self.next_time.lo.0[i] = if last { self.end.lo.0[i] } else { time.lo.0[i] };
+        }
+    }
+}
+
+// Parts of a round that are kernels of their own: mixed with the others in one function, their loops over lanes would be taken to
+// pieces.
+
+/// 1 for what is true.
+#[inline(always)]
+fn flag(what: bool) -> f64 {
+    if what { 1.0 } else { 0.0 }
+}
+
+/// 1 for what is not: also where a comparison failed because something is not a number.
+#[inline(always)]
+fn unless(what: bool) -> f64 {
+    flag(!what)
+}
+
+/// h, h², … of all lanes.
+struct Powers<'a, const W: usize>
+where
+    Count<W>: Vector,
+{
+    h: Wide<W>,
+    into: &'a mut [Wide<W>],
+}
+
+impl<const W: usize> Kernel for Powers<'_, W>
+where
+    Count<W>: Vector,
+{
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        powers_of(self.h, self.into);
+    }
+}
+
+/// Lanes need attention where a watched function may vanish in [0, h].
+struct Bounds<'a, const W: usize>
+where
+    Count<W>: Vector,
+{
+    lanes: &'a Lanes<W>,
+    monitors: &'a Monitors,
+    powers: &'a [Wide<W>],
+    sides: &'a [Wide<W>],
+    leaving: &'a [Wide<W>],
+    needs_attention: &'a mut Wide<W>,
+}
+
+impl<const W: usize> Kernel for Bounds<'_, W>
+where
+    Count<W>: Vector,
+{
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Bounds { lanes, monitors, powers, sides, leaving, needs_attention } = self;
+        let (h, n) = (powers[0], lanes.order);
+        for (at, value) in lanes.tape.watched.iter().enumerate() {
+            let TapeValue::Row(row) = value else { continue };
+            let row = lanes.row(*row);
+            // Σ min(0, s x) = (s Σ x − Σ |x|)/2
+            let (sum, size) = sums_with_sizes(&row[1..], powers);
+            let last = row[n].times(powers[n - 1]);
+            let own = monitors.size.get(at).copied().flatten();
+            let own = own.map_or(Wide::ZERO, |own| lanes.monitored[own]);
+            let (side, leaving) = (&sides[at], &leaving[at]);
+            for i in 0..W {
+                let noise = last.0[i].abs() + SIZE_ROUNDING * own.0[i];
+                // Leaving zero, w₁ h is what the others must not use up.
+                let begins = if leaving.0[i] == 0.0 { row[0].0[i] } else { row[1].0[i] * h.0[i] };
+                let w = side.0[i] * begins;
+                let low = 0.5 * (side.0[i] * sum.0[i] - size.0[i]);
+                let margin = ORDER_ROUNDING * (w.abs() + size.0[i]) + NOISIER * noise;
+                // Not quiet either: what is not a number, and functions whose side is not known.
+                needs_attention.0[i] += unless(w + low > margin);
+            }
+        }
+    }
+}
+
+/// The ends of the steps.
+struct Ends<'a, const W: usize>
+where
+    Count<W>: Vector,
+{
+    lanes: &'a Lanes<W>,
+    powers: &'a [Wide<W>],
+    low: &'a [Wide<W>],
+    next: &'a mut [Wide<W>],
+    next_low: &'a mut [Wide<W>],
+}
+
+impl<const W: usize> Kernel for Ends<'_, W>
+where
+    Count<W>: Vector,
+{
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let ends = self.next.iter_mut().zip(self.next_low).zip(self.low);
+        for (i, ((next, next_low), low)) in ends.enumerate() {
+            (*next, *next_low) = end_of(self.lanes.row(i as RowIndex), self.powers, *low);
         }
     }
 }
