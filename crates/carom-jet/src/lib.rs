@@ -123,12 +123,13 @@ pub use batch::ensemble::{
 pub use emit::listing::{Listing, Meant, Operand};
 pub use eval::factor::weak;
 pub use eval::flow::Flow;
-pub use eval::polynomial::{Coefficients, horner, powers};
+pub use eval::polynomial::{Coefficients, powers};
 pub use eval::scale::Scales;
 pub use eval::symmetric::Symmetric;
 pub use eval::time::Time;
 pub use ir::system::{CompileError, LinearBlock, Singular, System};
 pub use ir::tape::Tape;
+pub use roots::horner;
 pub use simd::{Arithmetic, Instructions, Level, Unavailable};
 pub use step::audit::{greater, peak_on_the_way, relative, unbalanced, with_term};
 pub use step::extent::Extent;

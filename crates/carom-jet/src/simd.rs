@@ -303,6 +303,13 @@ pub(crate) fn dispatch(level: Level, kernel: impl Kernel) {
     }
 }
 
+/// Reads a number by an instruction of its own: several that are read together would become a gather, which costs more.
+#[inline(always)]
+pub(crate) fn read_alone(x: &f64) -> f64 {
+    // SAFETY: what a reference refers to can be read.
+    unsafe { std::ptr::read_volatile(x) }
+}
+
 /// Octets as doubles.
 #[inline(always)]
 pub(crate) fn flat(octets: &[Octet]) -> &[f64] {

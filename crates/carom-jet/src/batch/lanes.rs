@@ -13,7 +13,7 @@ use crate::eval::factor::{self, Factor, firm, healthy, weak};
 use crate::eval::interpret::{self, BlockSolver};
 use crate::eval::ldl;
 use crate::eval::machine_code::{MachineCode, code};
-use crate::eval::order_zero::{self, OrderZeroBlocks, OutsideCode};
+use crate::eval::order_zero::{self, OrderZeroBlocks, ValuePhase};
 use crate::eval::polynomial::{end_of, powers};
 use crate::eval::schedule::{Cursor, Schedule};
 use crate::ir::layout::{BlockFactors, Layout, Pivoted, moving};
@@ -38,8 +38,8 @@ where
     /// Values of the monitored functions, and where they are.
     pub(crate) monitored: Vec<Wide<W>>,
     monitored_at: Vec<usize>,
-    /// Of each segment of the code.
-    outside: Vec<OutsideCode>,
+    /// What is done outside of the code after each of its segments.
+    outside: Vec<ValuePhase>,
     moving_pairs: Vec<(u32, Weight)>,
     moving_edges: Vec<(u32, Weight)>,
     /// Lanes whose last jet met a pivot that needs the scalar, pivoting path.
@@ -83,7 +83,7 @@ where
             outside: code
                 .iter()
                 .flat_map(|code| code.program().values())
-                .map(|segment| OutsideCode::new(&tape, &layout, segment))
+                .map(|segment| ValuePhase::outside(&tape, &layout, segment))
                 .collect(),
             moving_pairs: moving(tape.recurrence.pairs.iter().map(|p| p.weight), &layout.tables.pairs),
             moving_edges: moving(tape.recurrence.edges.iter().map(|e| e.weight), &layout.tables.edges),
@@ -160,11 +160,11 @@ where
                         code.run(*entry, &mut self.arena);
                     }
                     // Not `for_each`: its closure would not be compiled for the instructions of the kernel.
+                    for op in &outside.ops {
+                        self.order_zero(*op as usize);
+                    }
                     for &[u, sin, cos] in &outside.sines {
                         (self.arena[sin], self.arena[cos]) = self.arena[u].sin_cos();
-                    }
-                    for op in &outside.others {
-                        self.order_zero(*op as usize);
                     }
                 }
                 self.outside = outside;

@@ -5,7 +5,7 @@ use super::{Emitter, EntryPoint, LARGEST, Segment};
 use crate::ir::elimination::FactorEntry;
 use crate::ir::layout::{BlockFactors, Factors, Pivoted};
 use crate::ir::recurrence::{NONE, Weight};
-use crate::ir::tape::{ONE, Op, Slot, TapeValue, ZERO};
+use crate::ir::tape::{ONE, Op, Phases, Slot, TapeValue, ZERO};
 
 /// An entry of the matrix and what is added to it: some s a_i (as its index) times some a_j.
 #[derive(Clone, Default)]
@@ -17,35 +17,14 @@ struct Sum {
 impl Emitter<'_> {
     /// Code for order 0, instruction by instruction; functions the code does not know are gathered between pieces of it.
     pub(crate) fn values(&mut self) -> Option<Vec<Segment>> {
-        let tape = self.tape;
-        let mut known = vec![false; tape.rows];
-        known[..=tape.dimension].fill(true);
-        let mut left: Vec<u32> = (0..tape.ops.len() as u32).collect();
+        let mut phases = Phases::new(self.tape);
         let mut segments = Vec::new();
-        while !left.is_empty() {
+        while phases.any_left() {
             let start = self.asm.bytes.len();
             self.asm.forget();
-            let mut outside = Vec::new();
-            let before = left.len();
-            left.retain(|&i| {
-                let op = &tape.ops[i as usize];
-                let mut ready = true;
-                op.reads(&tape.blocks, |row| ready &= known[row as usize]);
-                if !ready {
-                    return true;
-                }
-                if self.value(op) {
-                    op.writes(&tape.blocks, |row| known[row as usize] = true);
-                } else {
-                    outside.push(i);
-                }
-                false
-            });
-            if left.len() == before || self.asm.bytes.len() > LARGEST {
+            let outside = phases.next(|_, op| self.value(op));
+            if self.asm.bytes.len() > LARGEST {
                 return None;
-            }
-            for &i in &outside {
-                tape.ops[i as usize].writes(&tape.blocks, |row| known[row as usize] = true);
             }
             if self.asm.bytes.len() > start {
                 self.asm.finish();

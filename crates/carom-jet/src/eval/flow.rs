@@ -1,10 +1,11 @@
 //! The evaluator of a tape: values at a state, or power series around it. All storage is made once.
 
-use crate::eval::polynomial::{Coefficients, horner, powers};
+use crate::eval::polynomial::{Coefficients, powers};
 use crate::eval::single::SingleWorkspace;
 use crate::eval::time::Time;
 use crate::ir::system::Singular;
 use crate::ir::tape::{Tape, TapeValue};
+use crate::roots::horner;
 use crate::simd::{Kernel, Level, dispatch};
 use std::sync::Arc;
 

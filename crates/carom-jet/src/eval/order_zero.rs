@@ -6,7 +6,7 @@ use crate::eval::factor::Factor;
 use crate::eval::ldl;
 use crate::ir::layout::{BlockFactors, Layout};
 use crate::ir::system::Singular;
-use crate::ir::tape::{InitialValue, Op, RowIndex, Slot, Tape, TapeValue, ZERO};
+use crate::ir::tape::{InitialValue, Op, Phases, RowIndex, Slot, Tape, TapeValue, ZERO};
 use carom_expr::Function;
 
 /// Everything that depends on parameters only.
@@ -15,16 +15,6 @@ pub(crate) fn constants(tape: &Tape, parameters: &[f64], into: &mut [f64]) {
         let (earlier, own) = into.split_at_mut(slot);
         own[0] = op.value(&mut |i| parameters[i], earlier);
     }
-}
-
-/// The value of every row, given state and time in the first ones. Blocks are factored and solved.
-pub(crate) fn values(
-    tape: &Tape,
-    layout: &Layout,
-    arena: &mut [f64],
-    factors: &mut [Factor],
-) -> Result<(), Singular> {
-    tape.ops.iter().try_for_each(|op| value(tape, layout, arena, factors, op))
 }
 
 /// The values one instruction makes, of a single trajectory.
@@ -38,30 +28,55 @@ pub(crate) fn value(
     value_of(layout, arena, op, &mut One { tape, layout, factors })
 }
 
-/// What a segment of the code leaves to be done outside of it. No instruction of a segment needs another one of it.
+/// Instructions in their sequence, then sines and cosines, none of which needs another one of its phase: they are evaluated together.
 #[derive(Clone, Debug)]
-pub(crate) struct OutsideCode {
+pub(crate) struct ValuePhase {
+    pub ops: Vec<u32>,
     /// The places of angles, sines and cosines.
     pub sines: Vec<[usize; 3]>,
-    /// Other instructions.
-    pub others: Vec<u32>,
 }
 
-impl OutsideCode {
-    pub(crate) fn new(tape: &Tape, layout: &Layout, segment: &Segment) -> OutsideCode {
-        let mut outside = OutsideCode { sines: Vec::new(), others: Vec::new() };
+impl ValuePhase {
+    /// What a segment of the code leaves to be done outside of it.
+    pub(crate) fn outside(tape: &Tape, layout: &Layout, segment: &Segment) -> ValuePhase {
+        let mut phase = ValuePhase { ops: Vec::new(), sines: Vec::new() };
         if let Segment::Outside(ops) = segment {
-            for &op in ops {
-                match &tape.ops[op as usize] {
-                    Op::SinCos { u, sin, cos, .. } => {
-                        let places = [u, sin, cos].map(|row| layout.places[*row as usize].index(0));
-                        outside.sines.push(places);
-                    }
-                    _ => outside.others.push(op),
+            for &i in ops {
+                match sine(layout, &tape.ops[i as usize]) {
+                    Some(places) => phase.sines.push(places),
+                    None => phase.ops.push(i),
                 }
             }
         }
-        outside
+        phase
+    }
+
+    /// All of a tape.
+    pub(crate) fn all(tape: &Tape, layout: &Layout) -> Vec<ValuePhase> {
+        let (mut phases, mut all) = (Phases::new(tape), Vec::new());
+        while phases.any_left() {
+            let mut phase = ValuePhase { ops: Vec::new(), sines: Vec::new() };
+            phases.next(|i, op| {
+                let places = sine(layout, op);
+                match places {
+                    Some(places) => phase.sines.push(places),
+                    None => phase.ops.push(i),
+                }
+                places.is_none()
+            });
+            all.push(phase);
+        }
+        all
+    }
+}
+
+/// The places of an angle, its sine and its cosine.
+fn sine(layout: &Layout, op: &Op) -> Option<[usize; 3]> {
+    match op {
+        Op::SinCos { u, sin, cos, .. } => {
+            Some([u, sin, cos].map(|row| layout.places[*row as usize].index(0)))
+        }
+        _ => None,
     }
 }
 

@@ -10,11 +10,6 @@ use crate::ir::layout::WIDTH;
 use std::hint::black_box;
 use std::ops::Range;
 
-/// p(h) = Σ p_k h^k.
-pub fn horner(row: &[f64], h: f64) -> f64 {
-    row.iter().rev().fold(0.0, |sum, &c| sum * h + c)
-}
-
 /// The coefficients of the state.
 #[derive(Clone, Copy)]
 pub enum Coefficients<'a> {

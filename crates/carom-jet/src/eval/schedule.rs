@@ -14,6 +14,7 @@ use crate::eval::element::{Element, Octet};
 use crate::ir::layout::{BlockFactors, Factors, Layout, RowPlace, WIDTH};
 use crate::ir::recurrence::{OrderEquation, OrderScale, OrderStage, Recurrence};
 use crate::ir::tape::{RowIndex, Tape, TapeValue};
+use crate::simd::read_alone;
 use std::ops::IndexMut;
 
 /// So many registers have names of one byte.
@@ -335,7 +336,7 @@ impl Schedule {
         #[inline(always)]
         fn packed<N: RegisterLookup<f64>>(registers: &mut [f64], names: &[N; WIDTH]) -> Octet {
             let registers = N::look_up(registers);
-            Octet::new(std::array::from_fn(|i| registers[names[i].number()]))
+            Octet::new(std::array::from_fn(|i| read_alone(&registers[names[i].number()])))
         }
         match &self.names {
             RegisterNames::Narrow(names) => {

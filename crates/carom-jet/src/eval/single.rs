@@ -9,7 +9,7 @@ use crate::eval::factor::{self, Factor, firm};
 use crate::eval::interpret::{self, BlockSolver, Sums};
 use crate::eval::ldl;
 use crate::eval::machine_code::{MachineCode, code};
-use crate::eval::order_zero::{self, OutsideCode};
+use crate::eval::order_zero::{self, ValuePhase};
 use crate::eval::schedule::{Cursor, Schedule};
 use crate::eval::sincos::SinCos;
 use crate::ir::layout::{BlockFactors, Layout, RowPlace, WIDTH, moving};
@@ -34,8 +34,10 @@ pub(crate) struct SingleWorkspace {
     cursor: Cursor<f64>,
     /// Outer `None`: not asked for yet.
     code: Option<MachineCode>,
-    /// Of each segment of the code.
-    outside: Vec<OutsideCode>,
+    /// What is done outside of it after each of its segments.
+    outside: Vec<ValuePhase>,
+    /// All of order 0, where it is interpreted.
+    phases: Option<Arc<Vec<ValuePhase>>>,
     /// Were the last values made by code?
     coded: bool,
     /// τ: a power of two.
@@ -64,6 +66,7 @@ impl SingleWorkspace {
             layout: Arc::new(layout),
             code: None,
             outside: Vec::new(),
+            phases: None,
             coded: false,
             unit: 1.0,
         }
@@ -101,7 +104,7 @@ impl SingleWorkspace {
         let code = self.code.take().unwrap_or_else(|| {
             let code = code(tape, &self.layout, 1, self.level);
             let segments = code.iter().flat_map(|code| code.program().values());
-            let outside = segments.map(|segment| OutsideCode::new(tape, &self.layout, segment));
+            let outside = segments.map(|segment| ValuePhase::outside(tape, &self.layout, segment));
             self.outside = outside.collect();
             code
         });
@@ -171,7 +174,7 @@ impl SingleWorkspace {
         if self.with_code(tape, |this, code| this.run_values(tape, code)) {
             return Ok(());
         }
-        order_zero::values(tape, &self.layout, flat_mut(&mut self.arena), &mut self.factors)
+        self.interpret_values(tape)
     }
 
     /// All orders at a point.
@@ -183,7 +186,7 @@ impl SingleWorkspace {
         if done {
             return Ok(());
         }
-        order_zero::values(tape, &self.layout, flat_mut(&mut self.arena), &mut self.factors)?;
+        self.interpret_values(tape)?;
         self.interpret(tape);
         Ok(())
     }
@@ -243,18 +246,13 @@ impl SingleWorkspace {
 
     /// Order 0 by code; false when a symmetric block needs pivoting, or a block is singular.
     fn run_values(&mut self, tape: &Tape, code: &ExecutableCode) -> bool {
-        let SingleWorkspace { layout, arena, factors, outside, .. } = self;
+        let SingleWorkspace { level, layout, arena, factors, outside, .. } = self;
         for (segment, outside) in code.program().values().iter().zip(&*outside) {
             if let Segment::Code(entry) = segment {
                 code.run(*entry, arena);
-                continue;
-            }
-            let arena = flat_mut(arena);
-            let mut others = outside.others.iter().map(|op| &tape.ops[*op as usize]);
-            if !others.all(|op| order_zero::value(tape, layout, arena, factors, op).is_ok()) {
+            } else if evaluate(*level, tape, layout, flat_mut(arena), factors, outside).is_err() {
                 return false;
             }
-            sines_and_cosines(self.level, arena, &outside.sines);
         }
         let arena = self.doubles();
         self.coded = self.layout.symmetric().all(|f| ldl::is_healthy(f, arena));
@@ -262,6 +260,13 @@ impl SingleWorkspace {
     }
 
     // ---- by reading the recurrence -----------------------------------------------------------------------
+
+    fn interpret_values(&mut self, tape: &Tape) -> Result<(), Singular> {
+        let SingleWorkspace { level, layout, arena, factors, phases, .. } = self;
+        let phases = phases.get_or_insert_with(|| Arc::new(ValuePhase::all(tape, layout)));
+        let mut phases = phases.iter();
+        phases.try_for_each(|phase| evaluate(*level, tape, layout, flat_mut(arena), factors, phase))
+    }
 
     fn interpret(&mut self, tape: &Tape) {
         let layout = Arc::clone(&self.layout);
@@ -272,6 +277,22 @@ impl SingleWorkspace {
         interpret::set_weights(&layout, arena, layout.edge_weights, &self.moving_edges);
         dispatch(self.level, Orders { tape, layout: &layout, schedule: &schedule, workspace: self });
     }
+}
+
+/// Evaluates a phase.
+fn evaluate(
+    level: Level,
+    tape: &Tape,
+    layout: &Layout,
+    arena: &mut [f64],
+    factors: &mut [Factor],
+    phase: &ValuePhase,
+) -> Result<(), Singular> {
+    for op in &phase.ops {
+        order_zero::value(tape, layout, arena, factors, &tape.ops[*op as usize])?;
+    }
+    sines_and_cosines(level, arena, &phase.sines);
+    Ok(())
 }
 
 /// Sines and cosines, eight at a time; of four and fewer, four.

@@ -271,6 +271,51 @@ impl Tape {
     }
 }
 
+/// The instructions of a tape in phases, for those who do some of them themselves and leave some to others.
+pub(crate) struct Phases<'a> {
+    tape: &'a Tape,
+    /// Rows that have values.
+    known: Vec<bool>,
+    left: Vec<u32>,
+}
+
+impl<'a> Phases<'a> {
+    pub(crate) fn new(tape: &'a Tape) -> Phases<'a> {
+        let mut known = vec![false; tape.rows];
+        known[..=tape.dimension].fill(true);
+        Phases { tape, known, left: (0..tape.ops.len() as u32).collect() }
+    }
+
+    /// Are there instructions that were not reached?
+    pub(crate) fn any_left(&self) -> bool {
+        !self.left.is_empty()
+    }
+
+    /// Gives all instructions to `own` that can be done now, one after the other; those that it leaves (false) are done after all the
+    /// others of the phase, and none of them needs another one of them.
+    pub(crate) fn next(&mut self, mut own: impl FnMut(u32, &Op) -> bool) -> Vec<u32> {
+        let Phases { tape, known, left } = self;
+        let mut others = Vec::new();
+        left.retain(|&i| {
+            let op = &tape.ops[i as usize];
+            let mut ready = true;
+            op.reads(&tape.blocks, |row| ready &= known[row as usize]);
+            if ready {
+                if own(i, op) {
+                    op.writes(&tape.blocks, |row| known[row as usize] = true);
+                } else {
+                    others.push(i);
+                }
+            }
+            !ready
+        });
+        for &i in &others {
+            tape.ops[i as usize].writes(&tape.blocks, |row| known[row as usize] = true);
+        }
+        others
+    }
+}
+
 impl Op {
     /// Rows this instruction reads (its own included where the rule needs them).
     pub(crate) fn reads(&self, blocks: &[CompiledBlock], mut visit: impl FnMut(RowIndex)) {

@@ -10,8 +10,12 @@
 //! touch: the function meets zero and comes back.
 
 mod bernstein;
+mod horner;
+
+pub use horner::horner;
 
 use bernstein::{halve, sign_changes, to_bernstein};
+use horner::{horner_with_derivative, horner_with_two_derivatives};
 
 /// A root.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -370,31 +374,6 @@ impl Roots<'_> {
     fn derivative_at_end(&self) -> f64 {
         self.a.iter().enumerate().map(|(k, ak)| k as f64 * ak).sum()
     }
-}
-
-/// p(s)
-pub fn horner(c: &[f64], s: f64) -> f64 {
-    c.iter().rev().fold(0.0, |sum, ck| sum * s + ck)
-}
-
-/// (p(s), p′(s))
-pub fn horner_with_derivative(c: &[f64], s: f64) -> (f64, f64) {
-    let (mut p, mut d) = (0.0, 0.0);
-    for &ck in c.iter().rev() {
-        d = d * s + p;
-        p = p * s + ck;
-    }
-    (p, d)
-}
-
-fn horner_with_two_derivatives(c: &[f64], s: f64) -> (f64, f64, f64) {
-    let (mut p, mut d, mut dd) = (0.0, 0.0, 0.0);
-    for &ck in c.iter().rev() {
-        dd = dd * s + d;
-        d = d * s + p;
-        p = p * s + ck;
-    }
-    (p, d, 2.0 * dd)
 }
 
 #[cfg(test)]

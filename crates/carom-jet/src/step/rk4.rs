@@ -8,10 +8,10 @@
 //! roots are isolated exactly as for Taylor steps. The interpolation error O(h⁶) is below the method's own O(h⁵).
 
 use crate::eval::flow::Flow;
-use crate::eval::polynomial::horner;
 use crate::eval::time::Time;
 use crate::ir::system::Singular;
 use crate::ir::tape::Tape;
+use crate::roots::horner;
 use crate::simd::Level;
 use std::sync::Arc;
 

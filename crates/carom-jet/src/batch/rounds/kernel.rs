@@ -182,7 +182,7 @@ where
     /// Which lanes may meet a zero of a watched function in [0, h].
     #[inline(always)]
     fn bounds(&mut self) {
-        dispatch(self.level, Powers { h: self.size, into: &mut self.powers });
+        dispatch(self.level, LanePowers { h: self.size, into: &mut self.powers });
         let LaneBatch { level, lanes, monitors, powers, sides, leaving, needs_attention, .. } = self;
         dispatch(*level, Bounds { lanes, monitors, powers, sides, leaving, needs_attention });
     }
@@ -232,7 +232,7 @@ fn unless(what: bool) -> f64 {
 }
 
 /// h, h², … of all lanes.
-struct Powers<'a, const W: usize>
+struct LanePowers<'a, const W: usize>
 where
     Count<W>: Vector,
 {
@@ -240,7 +240,7 @@ where
     into: &'a mut [Wide<W>],
 }
 
-impl<const W: usize> Kernel for Powers<'_, W>
+impl<const W: usize> Kernel for LanePowers<'_, W>
 where
     Count<W>: Vector,
 {
