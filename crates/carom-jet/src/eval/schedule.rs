@@ -329,8 +329,7 @@ impl Schedule {
         }
     }
 
-    /// Puts together the newest coefficients of the octets of a single trajectory. Numbers go from registers into the vector: an octet
-    /// that is written in parts and soon read as a whole would have to be waited for.
+    /// Puts together the newest coefficients of the octets of a single trajectory.
     #[inline(always)]
     pub(crate) fn pack(&self, cursor: &mut Cursor<f64>, arena: &mut [Octet], k: usize) {
         #[inline(always)]
