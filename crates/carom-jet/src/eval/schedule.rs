@@ -332,22 +332,26 @@ impl Schedule {
     /// Puts together the newest coefficients of the octets of a single trajectory.
     #[inline(always)]
     pub(crate) fn pack(&self, cursor: &mut Cursor<f64>, arena: &mut [Octet], k: usize) {
-        #[inline(always)]
-        fn packed<N: RegisterLookup<f64>>(registers: &mut [f64], names: &[N; WIDTH]) -> Octet {
-            let registers = N::look_up(registers);
-            Octet::new(std::array::from_fn(|i| read_alone(&registers[names[i].number()])))
-        }
         match &self.names {
-            RegisterNames::Narrow(names) => {
-                for (names, at) in names.octets.iter().zip(&self.octets) {
-                    arena[*at as usize + k] = packed(&mut cursor.registers, names);
-                }
-            }
-            RegisterNames::Wide(names) => {
-                for (names, at) in names.octets.iter().zip(&self.octets) {
-                    arena[*at as usize + k] = packed(&mut cursor.registers, names);
-                }
-            }
+            RegisterNames::Narrow(names) => self.pack_named(names, cursor, arena, k),
+            RegisterNames::Wide(names) => self.pack_named(names, cursor, arena, k),
+        }
+    }
+
+    /// The same with registers of these names.
+    #[inline(always)]
+    fn pack_named<N: RegisterLookup<f64>>(
+        &self,
+        names: &NamedLists<N>,
+        cursor: &mut Cursor<f64>,
+        arena: &mut [Octet],
+        k: usize,
+    ) {
+        for (names, at) in names.octets.iter().zip(&self.octets) {
+            // For every octet: looked up once before the loop, all of a jet takes 4 % longer.
+            let registers = N::look_up(&mut cursor.registers);
+            arena[*at as usize + k] =
+                Octet::new(std::array::from_fn(|i| read_alone(&registers[names[i].number()])));
         }
     }
 
