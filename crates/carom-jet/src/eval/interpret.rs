@@ -112,7 +112,7 @@ pub(crate) fn order<const FUSED: bool, T: Element>(
     solver: &mut impl BlockSolver<T>,
 ) {
     let scales = layout.scale + SCALES * k;
-    schedule.set_scales(&mut cursor.weights, [arena[scales], arena[scales + 1]]);
+    schedule.set_scales(&mut cursor.weights, arena[scales], arena[scales + 1]);
     match &schedule.names {
         RegisterNames::Narrow(names) => {
             named::<FUSED, u8, T>(layout, (schedule, names, cursor), arena, k, solver)
@@ -135,7 +135,8 @@ fn named<const FUSED: bool, N: RegisterLookup<T>, T: Element>(
 ) {
     let (registers, weights, [rates, kept]) = cursor.parts(schedule.variables);
     let registers = N::look_up(registers);
-    let [clock, step] = [2, 3].map(|i| arena[layout.scale + SCALES * k + i]);
+    let scales = layout.scale + SCALES * k;
+    let (clock, step) = (arena[scales + 2], arena[scales + 3]);
     for (row, rate) in names.rows.iter().zip(rates) {
         registers[row.number()] = arena[*rate as usize].times(step);
     }

@@ -357,11 +357,13 @@ impl Schedule {
 
     /// Weights that are scales of this order.
     #[inline(always)]
-    pub(crate) fn set_scales<T: Element>(&self, weights: &mut [T], [order, inverse]: [T; 2]) {
-        for (list, scale) in self.scales.iter().zip([order, inverse]) {
-            for at in list {
-                weights[*at as usize] = scale;
-            }
+    pub(crate) fn set_scales<T: Element>(&self, weights: &mut [T], order: T, inverse: T) {
+        // Not a loop over both: elements of several lanes would be moved to and fro.
+        for at in &self.scales[0] {
+            weights[*at as usize] = order;
+        }
+        for at in &self.scales[1] {
+            weights[*at as usize] = inverse;
         }
     }
 }
