@@ -29,7 +29,7 @@ pub(crate) fn value(
 }
 
 /// Instructions in their sequence, then sines and cosines, none of which needs another one of its phase: they are evaluated together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct ValuePhase {
     pub ops: Vec<u32>,
     /// The places of angles, sines and cosines.
@@ -39,13 +39,10 @@ pub(crate) struct ValuePhase {
 impl ValuePhase {
     /// What a segment of the code leaves to be done outside of it.
     pub(crate) fn outside(tape: &Tape, layout: &Layout, segment: &Segment) -> ValuePhase {
-        let mut phase = ValuePhase { ops: Vec::new(), sines: Vec::new() };
+        let mut phase = ValuePhase::default();
         if let Segment::Outside(ops) = segment {
             for &i in ops {
-                match sine(layout, &tape.ops[i as usize]) {
-                    Some(places) => phase.sines.push(places),
-                    None => phase.ops.push(i),
-                }
+                phase.take_in(layout, i, &tape.ops[i as usize]);
             }
         }
         phase
@@ -55,28 +52,21 @@ impl ValuePhase {
     pub(crate) fn all(tape: &Tape, layout: &Layout) -> Vec<ValuePhase> {
         let (mut phases, mut all) = (Phases::new(tape), Vec::new());
         while phases.any_left() {
-            let mut phase = ValuePhase { ops: Vec::new(), sines: Vec::new() };
-            phases.next(|i, op| {
-                let places = sine(layout, op);
-                match places {
-                    Some(places) => phase.sines.push(places),
-                    None => phase.ops.push(i),
-                }
-                places.is_none()
-            });
+            let mut phase = ValuePhase::default();
+            phases.next(|i, op| phase.take_in(layout, i, op));
             all.push(phase);
         }
         all
     }
-}
 
-/// The places of an angle, its sine and its cosine.
-fn sine(layout: &Layout, op: &Op) -> Option<[usize; 3]> {
-    match op {
-        Op::SinCos { u, sin, cos, .. } => {
-            Some([u, sin, cos].map(|row| layout.places[*row as usize].index(0)))
-        }
-        _ => None,
+    /// Takes in an instruction; false: it comes after all the others.
+    fn take_in(&mut self, layout: &Layout, i: u32, op: &Op) -> bool {
+        let Op::SinCos { u, sin, cos, .. } = op else {
+            self.ops.push(i);
+            return true;
+        };
+        self.sines.push([u, sin, cos].map(|row| layout.places[*row as usize].index(0)));
+        false
     }
 }
 
