@@ -13,6 +13,9 @@ use carom_run::{Arithmetic, Instructions, Level};
 use std::io::Read;
 use std::path::Path;
 
+/// Values of `--option` that no model file has.
+const OF_THE_ENGINE: [&str; 2] = ["level", "arithmetic"];
+
 /// A draft and the problems met while making it.
 #[derive(Clone)]
 pub struct Loaded {
@@ -59,7 +62,9 @@ impl Loaded {
                 Some(("arithmetic", value)) => {
                     arithmetic = self.named(value, "arithmetic", &Arithmetic::NAMED)
                 }
-                Some((key, value)) => self.problems.extend(self.draft.set_run(key, value)),
+                Some((key, value)) => {
+                    self.problems.extend(self.draft.set_run_beside(key, value, &OF_THE_ENGINE))
+                }
                 None => self.problems.push(
                     Diagnostic::error(format!("`--option {setting}` is not `key=value`"))
                         .with_hint("write for example --option method=rk4"),
@@ -91,8 +96,10 @@ impl Loaded {
         let found = all.iter().find(|(name, _)| *name == value).map(|(_, meaning)| *meaning);
         if found.is_none() {
             let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+            let place = self.draft.place_of_option(&format!("--option {key}="), value);
             self.problems.push(
                 Diagnostic::error(format!("`{value}` is not a value of `--option {key}`"))
+                    .at(place)
                     .with_hint(format!("write one of {}", names.join(", "))),
             );
         }

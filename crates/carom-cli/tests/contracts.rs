@@ -117,9 +117,13 @@ fn levels_change_nothing_but_the_time_and_those_the_processor_lacks_are_refused(
     for (wrong, sentence) in [
         (vec!["--option", "level=avx3"], "write one of avx512, avx2, interpreter"),
         (vec!["--option", "arithmetic=exact"], "write one of fused, plain"),
+        (vec!["--option", "levle=avx2"], "did you mean `level`?"),
+        (vec!["--option", "instructions=avx2"], "impact_order, level, arithmetic"),
     ] {
         let ended = run(&wrong).expect(1);
         assert!(ended.stderr.contains(sentence), "{}", ended.stderr);
+        assert!(ended.stderr.contains("command line"), "{}", ended.stderr);
+        assert!(ended.stderr.contains(&format!("1 | {}", wrong.join(" "))), "{}", ended.stderr);
     }
     // A level that is there is refused because its bits are of the other class: the hint promises no equal bits.
     for (level, instructions) in carom_run::Instructions::NAMED {

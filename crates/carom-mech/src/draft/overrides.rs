@@ -3,7 +3,7 @@
 //! They replace what the file says before anything is checked, so the rules and messages are the same.
 
 use super::{Assignment, At, Draft, Formula, FormulaKind, Word};
-use crate::diagnostic::{Diagnostic, Source};
+use crate::diagnostic::{Diagnostic, Place, Source};
 use crate::schema;
 use carom_expr::nearest;
 
@@ -83,6 +83,11 @@ impl Draft {
 
     /// Sets an entry of `[run]` by its key, as the option of the same name does: `set_run("until", "20")`.
     pub fn set_run(&mut self, key: &str, value: &str) -> Vec<Diagnostic> {
+        self.set_run_beside(key, value, &[])
+    }
+
+    /// The same, where there are settings besides that belong to the caller and may be meant.
+    pub fn set_run_beside(&mut self, key: &str, value: &str, others: &[&'static str]) -> Vec<Diagnostic> {
         // As it was typed.
         let (option, name) = match key {
             "until" | "tolerance" | "samples" => (format!("--{key} "), 0..key.len() + 2),
@@ -91,7 +96,7 @@ impl Draft {
         let (at, source) = self.option_text(&option, value);
         let name = At { source, start: name.start, end: name.end };
         if !schema::keys("run").any(|k| k == key) {
-            let hint = self.suggest(key, schema::keys("run"), "run settings");
+            let hint = self.suggest(key, schema::keys("run").chain(others.iter().copied()), "run settings");
             let place = self.place(name);
             return vec![Diagnostic::error(format!("unknown run setting `{key}`")).at(place).with_hint(hint)];
         }
@@ -113,6 +118,12 @@ impl Draft {
     /// Notes an option that changes nothing of the model but something of the result, for its provenance: `--at 0,1`.
     pub fn note_option(&mut self, option: &str) {
         self.option_text(option, "");
+    }
+
+    /// The place of an option's value that the caller reads, `("--option level=", "avx2")`, for its messages.
+    pub fn place_of_option(&mut self, option: &str, value: &str) -> Place {
+        let (at, _) = self.option_text(option, value);
+        self.place(at)
     }
 
     /// Adds an output that an option asks for, under a name that the model leaves free; returns the name.
